@@ -91,12 +91,13 @@ def routes(services: Services) -> APIRouter:
 
 async def _gather(awaitables: Iterable[Awaitable[bytes]]) -> list[bytes]:
     """Wait for all awaitables, then return the results or raise the first exception."""
-    results = []
-    for result in await asyncio.gather(*awaitables, return_exceptions=True):
-        if isinstance(result, BaseException):
-            raise result
-        results.append(result)
-    return results
+    results = await asyncio.gather(*awaitables, return_exceptions=True)
+    try:
+        if errors := [it for it in results if isinstance(it, BaseException)]:
+            raise errors[0]
+        return [it for it in results if not isinstance(it, BaseException)]
+    finally:
+        del results, errors  # they refer to this frame, and to the files
 
 
 async def _validate_item(

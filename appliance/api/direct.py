@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from appliance.api.dependencies import current_caller, query_language
 from appliance.contract.problems import Problem
 from appliance.contract.values import LANGUAGES
-from appliance.transport.problem_responses import problem_response
+from appliance.transport.problem_responses import problem_response, release_frames
 
 
 class DirectRoutes:
@@ -41,5 +41,6 @@ class DirectRoutes:
             lang = await query_language(request, request.query_params.get("lang", LANGUAGES[0]))
             response = await route.endpoint(request=request, lang=lang, caller=caller)
         except Problem as problem:
+            release_frames(problem)
             response = problem_response(problem, scope)
         await response(scope, receive, send)

@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.contract.problems import INTERNAL_ERROR, Problem
-from appliance.transport.problem_responses import problem_response
+from appliance.transport.problem_responses import problem_response, release_frames
 
 log = logging.getLogger(__name__)
 
@@ -82,11 +82,13 @@ class ErrorBoundary:
 
         try:
             await self.app(scope, receive, tracking_send)
-        except ClientDisconnect:
+        except ClientDisconnect as error:
             log.info("The client disconnected")
+            release_frames(error)
         except Exception as error:
             if scope["type"] != "http":
                 raise
             log.error("A request failed", exc_info=error)
+            release_frames(error)
             if not started:
                 await problem_response(Problem(INTERNAL_ERROR), scope)(scope, receive, send)

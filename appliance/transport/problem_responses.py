@@ -1,6 +1,7 @@
 """Problem responses, in the language of the request."""
 
 import http
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,8 +37,21 @@ def requested_language(scope: Scope, known: tuple[Language, ...]) -> Language:
     return lang if lang in known else known[0]
 
 
+def release_frames(error: BaseException | None) -> None:
+    """Clear the frames that an exception, and those before it, passed: whoever keeps it does not keep the upload."""
+    pending, seen = [error], set[int]()
+    while pending:
+        error = pending.pop()
+        if error is not None and id(error) not in seen:
+            seen.add(id(error))
+            traceback.clear_frames(error.__traceback__)
+            error.__traceback__ = None
+            pending += [error.__context__, error.__cause__]
+
+
 async def _handle_problem(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, Problem)
+    release_frames(problem)
     return problem_response(problem, request.scope)
 
 

@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import sys
-from typing import cast
+from typing import TypeAlias, cast
 
 from appliance.settings import Settings
 from appliance.workers.environment import worker_environment
@@ -26,6 +26,10 @@ class JobTimeout(Exception):  # noqa: N818
     """The worker exceeded its time limit and was killed."""
 
 
+_Failure: TypeAlias = type[JobTimeout] | type[WorkerExited]
+"""What a future holds instead of an exception, which would keep the frames that wait for it, and so the document."""
+
+
 class WorkerProcess(asyncio.Protocol):
     """A worker process and the connection to it. It runs one job at a time.
 
@@ -37,7 +41,7 @@ class WorkerProcess(asyncio.Protocol):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._received = bytearray()
-        self._response: asyncio.Future[Message] | None = None
+        self._response: asyncio.Future[Message | _Failure] | None = None
         self._transport: asyncio.Transport | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self.retired = asyncio.Event()
@@ -96,7 +100,7 @@ class WorkerProcess(asyncio.Protocol):
         self._response = loop.create_future()
         timer = loop.call_later(seconds, self._time_out, self._response)  # takes a fraction of `asyncio.timeout`
         try:
-            return await self._response
+            message = await self._response
         except asyncio.CancelledError:
             self.killed_for = "cancelled"
             self.kill()
@@ -104,11 +108,14 @@ class WorkerProcess(asyncio.Protocol):
         finally:
             timer.cancel()
             self._response = None
+        if isinstance(message, Message):
+            return message
+        raise message
 
-    def _time_out(self, response: asyncio.Future[Message]) -> None:
+    def _time_out(self, response: asyncio.Future[Message | _Failure]) -> None:
         """Kill the process, unless it has answered or exited."""
         if not response.done():
-            response.set_exception(JobTimeout())
+            response.set_result(JobTimeout)
             self.killed_for = "timeout"
             self.kill()
 
@@ -162,4 +169,4 @@ class WorkerProcess(asyncio.Protocol):
             self._process.kill()  # it may have closed the connection without exiting
             asyncio.get_running_loop().run_in_executor(None, self._process.wait)
         if self._response is not None and not self._response.done():
-            self._response.set_exception(WorkerExited())
+            self._response.set_result(WorkerExited)

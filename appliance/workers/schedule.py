@@ -16,7 +16,7 @@ JOB_KINDS: Final[tuple[JobKind, ...]] = get_args(JobKind)
 class _Job:
     holder: str
     kind: JobKind
-    started: asyncio.Future[None]
+    started: asyncio.Future[bool]
 
     @property
     def is_long(self) -> bool:
@@ -70,6 +70,8 @@ class Schedule:
         try:
             if not job.started.done():
                 await _wait(job.started, seconds)
+            if not job.started.result():
+                raise TimeoutError
             yield
         finally:
             if _is_set(job.started):
@@ -85,7 +87,7 @@ class Schedule:
             self._running[job.holder] += 1
             self._kinds[job.kind] += 1
             self._served[job.holder] = next(self._numbers)
-            job.started.set_result(None)
+            job.started.set_result(True)
 
     def _next(self) -> _Job | None:
         has_room = self._kinds.total() - self._kinds["validation"] < self._max_long
@@ -99,8 +101,11 @@ class Schedule:
             del self._running[job.holder]
 
 
-async def _wait(future: asyncio.Future[None], seconds: float) -> None:
-    """Wait for a future; raise TimeoutError if it takes too long. Takes a fraction of `asyncio.timeout`."""
+async def _wait(future: asyncio.Future[bool], seconds: float) -> None:
+    """Wait for a future; set it to False if it takes too long. Takes a fraction of `asyncio.timeout`.
+
+    An exception in a future would keep the frames that wait for it, and so the upload, until garbage is collected.
+    """
     timer = asyncio.get_running_loop().call_later(seconds, _time_out, future)
     try:
         await future
@@ -108,10 +113,10 @@ async def _wait(future: asyncio.Future[None], seconds: float) -> None:
         timer.cancel()
 
 
-def _time_out(future: asyncio.Future[None]) -> None:
+def _time_out(future: asyncio.Future[bool]) -> None:
     if not future.done():
-        future.set_exception(TimeoutError())
+        future.set_result(False)
 
 
-def _is_set(future: asyncio.Future[None]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
+def _is_set(future: asyncio.Future[bool]) -> bool:
+    return future.done() and not future.cancelled() and future.result()
