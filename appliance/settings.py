@@ -78,6 +78,12 @@ class Settings(BaseSettings):
         default="native",
         description="Validation engine: native (einvoice), reference (official Schematron), or both, compared.",
     )
+    reference_seconds: float = Field(
+        default=20,
+        gt=0,
+        description="Worker time per minute that a key may spend on the reference engine where it is not the default "
+        "(seconds); beyond that 429.",
+    )
     rules_dir: Path | None = Field(
         default=None, description="Folder of official Schematron configurations added with `einvoice rules add`."
     )
@@ -93,10 +99,14 @@ class Settings(BaseSettings):
 
     workers: int = Field(default_factory=default_workers, ge=1, description="Number of worker processes.")
     queue: int = Field(default=32, ge=0, description="Additional requests that may wait or upload; beyond that 503.")
-    queue_seconds: float = Field(default=15, gt=0, description="Maximum wait for a worker (seconds); then 503.")
     upload_seconds: float = Field(default=60, gt=0, description="Maximum time to receive a body (seconds); then 408.")
     upload_megabytes: int = Field(default=512, ge=110, description="Memory for all uploads together; beyond that 503.")
     document_seconds: float = Field(default=30, gt=0, description="Maximum time per document (seconds); then 422.")
+    queue_seconds: float = Field(
+        default_factory=lambda settings: settings["document_seconds"] + 15,
+        gt=0,
+        description="Maximum wait for a worker (seconds); then 503. Default: 15 more than EINVOICE_DOCUMENT_SECONDS.",
+    )
     causes_seconds: float = Field(
         default=5, ge=0, description="Maximum time to search for the causes of findings (seconds); 0 states none."
     )

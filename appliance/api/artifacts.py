@@ -11,12 +11,15 @@ from appliance.artifacts.links import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, ARTI
 from appliance.contract.paths import API, ARTIFACT_FILES
 from appliance.services import Services
 from appliance.workers.pool import BUSY, TOO_COMPLEX
+from appliance.workers.reference_time import REFERENCE_LIMIT
 
 _PDF: dict[int | str, dict[str, Any]] = {
     200: {"description": "The PDF.", "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}
 }
 _FILE = Path(description="File name of the PDF.", json_schema_extra={"enum": list(ARTIFACT_FILES.values())})
-_PROBLEMS = problem_responses(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX)
+_PROBLEMS = problem_responses(
+    ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX, REFERENCE_LIMIT
+)
 
 
 def routes(services: Services) -> APIRouter:

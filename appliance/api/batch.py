@@ -34,6 +34,7 @@ from appliance.contract.values import ENGINES, ArtifactKind, Engine, Language, M
 from appliance.services import Services
 from appliance.transport.uploads import BATCH_FILES, INVALID_FORM, NO_FILE, TOO_MANY_FILES, UploadedFile, read_form
 from appliance.workers.pool import JobCrashed, JobLimitExceeded
+from appliance.workers.reference_time import REFERENCE_LIMIT
 
 _MODES: dict[str, Mode] = {"current": "current"}
 """Compatibility mode is available for single files only."""
@@ -47,6 +48,7 @@ _PROBLEMS = problem_responses(
     INVALID_MODE,
     INVALID_ENGINE,
     RIGHT_REQUIRED,
+    REFERENCE_LIMIT,
     *UPLOAD_PROBLEMS,
     DAILY_FILES,
 )
@@ -75,7 +77,7 @@ def routes(services: Services) -> APIRouter:
                 reserve=reservation.add_bytes,
             )
             form_mode(form.fields, _MODES)
-            engine = form_engine(form.fields, services.settings.engine)
+            engine = form_engine(form.fields, services.settings.engine, caller.entitlements)
             limit = caller.entitlements.daily_validation_limit
             await services.quotas.consume(caller.key.name, DAILY_FILES, limit, len(form.files))
             # Without it, the last files of a batch would time out waiting for a worker.

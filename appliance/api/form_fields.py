@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
+from appliance.access.auth import RIGHT_REQUIRED
 from appliance.contract.problems import Problem, ProblemType
+from appliance.contract.schemas import Entitlements
 from appliance.contract.values import ENGINES, Engine, Mode
 
 T = TypeVar("T")
@@ -23,13 +25,16 @@ def form_mode(fields: Mapping[str, str], modes: Mapping[str, Mode]) -> Mode:
     return _choice(fields, "validation_mode", modes, "current", INVALID_MODE)
 
 
-def form_engine(fields: Mapping[str, str], default: Engine) -> Engine:
+def form_engine(fields: Mapping[str, str], default: Engine, entitlements: Entitlements) -> Engine:
     """Return the engine from a form; `default` if the field is missing.
 
     Raises:
-        Problem: unknown engine.
+        Problem: unknown engine, or the plan does not include the reference engine, which `default` does not use.
     """
-    return _choice(fields, "engine", ENGINES, default, INVALID_ENGINE)
+    engine = _choice(fields, "engine", ENGINES, default, INVALID_ENGINE)
+    if engine != "native" and default == "native" and not entitlements.can_use_reference:
+        raise Problem(RIGHT_REQUIRED, right="can_use_reference")
+    return engine
 
 
 def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, T], default: str, problem: ProblemType) -> T:

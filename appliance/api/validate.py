@@ -4,6 +4,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from appliance.access.auth import RIGHT_REQUIRED
 from appliance.access.quotas import DAILY_FILES
 from appliance.api.dependencies import INVALID_CAUSES, INVALID_LANGUAGE, CurrentCaller, QueryLanguage, query_causes
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
@@ -24,6 +25,7 @@ from appliance.contract.values import ENGINES, MODES, ArtifactKind
 from appliance.services import Services
 from appliance.transport.uploads import EMPTY_FILE, INVALID_FORM, NO_FILE, ONE_FILE_EXPECTED, SINGLE_FILE, read_form
 from appliance.workers.pool import TOO_COMPLEX
+from appliance.workers.reference_time import REFERENCE_LIMIT
 
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
@@ -34,7 +36,9 @@ _PROBLEMS = problem_responses(
     EMPTY_FILE,
     INVALID_MODE,
     INVALID_ENGINE,
+    RIGHT_REQUIRED,
     TOO_COMPLEX,
+    REFERENCE_LIMIT,
     *UPLOAD_PROBLEMS,
     DAILY_FILES,
     unreadable=True,
@@ -64,7 +68,7 @@ def routes(services: Services) -> APIRouter:
                 reserve=reservation.add_bytes,
             )
             mode, file = form_mode(form.fields, MODES), form.files[0]
-            engine = form_engine(form.fields, services.settings.engine)
+            engine = form_engine(form.fields, services.settings.engine, caller.entitlements)
             await services.quotas.consume(caller.key.name, DAILY_FILES, caller.entitlements.daily_validation_limit)
             head = {"mode": mode, "engine": engine, "causes_seconds": causes}
             job = build_job(services, "validate", file.content, request, caller, lang, **head)

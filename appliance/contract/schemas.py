@@ -32,6 +32,11 @@ class Entitlements(BaseModel):
     can_batch: bool = Field(default=False, examples=[True])
     can_use_api: bool = Field(default=False, examples=[True])
     can_use_inbound_email: bool = Field(default=False, examples=[True])
+    can_use_reference: bool = Field(
+        default=False,
+        description="Whether requests may select the reference engine where it is not the default.",
+        examples=[False],
+    )
 
 
 class Plan(Entitlements):

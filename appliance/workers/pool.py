@@ -5,15 +5,17 @@ A document that takes too long or crashes its worker affects only its own reques
 """
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
 from appliance.workers.memory import MemoryTrimmer
-from appliance.workers.process import JobTimeout, WorkerExited, WorkerNotReady
+from appliance.workers.process import JobInterrupted, JobTimeout, WorkerExited, WorkerNotReady
 from appliance.workers.protocol import Message
-from appliance.workers.schedule import JobKind, Schedule
+from appliance.workers.reference_time import ReferenceTime
+from appliance.workers.schedule import JobKind, Schedule, Turn
 from appliance.workers.shares import Shares
 from appliance.workers.slots import WorkerSlot
 
@@ -25,9 +27,12 @@ _KINDS: dict[str, JobKind] = {
     "readable_invoice_pdf": "pdf",
 }
 """Kinds of jobs that create documents. They take fifty times as long as a validation, as does a validation with the
-search for causes, so a worker is kept free of them; all others are validations."""
+search for causes or with the reference engine, so a worker is kept free of them; all others are validations."""
 
-DEATH_CAUSES = ("timeout", "cancelled", "signal", "exit")
+QUICK_BYTES = 131_072
+"""Size up to which a document is validated quickly, whatever it contains: in at most 0.35 s, a typical one in 10 ms."""
+
+DEATH_CAUSES = ("timeout", "cancelled", "interrupted", "signal", "exit")
 
 BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
 TOO_COMPLEX = ProblemType("too_complex", 422, example={"seconds": 30, "megabytes": 2048})
@@ -37,7 +42,14 @@ def _kind(job: Message) -> JobKind:
     task = job.head["job"]
     if task.startswith("validate") and job.head.get("causes_seconds") is not None:
         return "causes"
+    if task.startswith("validate") and _uses_reference(job):
+        return "reference"
     return _KINDS.get(task, "validation")
+
+
+def _uses_reference(job: Message) -> bool:
+    engine: str = job.head.get("engine", "native")
+    return engine != "native"
 
 
 class JobFailed(Exception):  # noqa: N818 (the outcome of a job)
@@ -97,6 +109,7 @@ class WorkerPool:
         self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
         self._free_slots = list(self._slots)
         self._schedule = Schedule(settings.workers)
+        self._reference_time = ReferenceTime(settings.reference_seconds)
 
     def start(self) -> None:
         """Start the workers. Jobs submitted before a worker is ready have to wait."""
@@ -176,15 +189,14 @@ class WorkerPool:
         """Run a job of the holder of a key on the next free worker and return its outcome.
 
         Raises:
-            Problem: no worker became free in time (`BUSY`).
+            Problem: no worker became free in time (`BUSY`), or the holder has no time left for the reference engine
+                (`appliance.workers.reference_time`).
             JobCrashed: the worker exited during the job, twice.
             JobLimitExceeded: the job exceeded its time or memory limit.
             JobFailed: internal error.
         """
-        kind = _kind(job)
         try:
-            async with self._schedule.turn(holder, kind, self._settings.queue_seconds):
-                outcome = await self._run(job)
+            outcome = await self._wait_and_run(job, holder)
         except (TimeoutError, WorkerNotReady):
             raise busy_problem() from None
         except WorkerExited:
@@ -197,15 +209,31 @@ class WorkerPool:
             raise JobFailed
         return outcome
 
-    async def _run(self, job: Message) -> Message:
+    async def _wait_and_run(self, job: Message, holder: str) -> Message:
+        """Wait for the job's turn and run it; once more, as a long job, if it was interrupted."""
+        seconds, is_long = self._settings.queue_seconds, sum(map(len, job.parts)) > QUICK_BYTES
+        with contextlib.suppress(JobInterrupted):
+            async with self._schedule.turn(holder, _kind(job), seconds, is_long=is_long) as turn:
+                return await self._run(job, turn)
+        async with self._schedule.turn(holder, _kind(job), seconds, is_long=True) as turn:
+            return await self._run(job, turn)
+
+    async def _run(self, job: Message, turn: Turn) -> Message:
+        if self._settings.engine == "native" and _uses_reference(job):
+            with self._reference_time.spend(turn.holder):
+                return await self._run_again(job, turn)
+        return await self._run_again(job, turn)
+
+    async def _run_again(self, job: Message, turn: Turn) -> Message:
         """Run a job; once more if its worker exits, which may have another cause than the job."""
         try:
-            return await self._run_once(job)
+            return await self._run_once(job, turn)
         except WorkerExited:
-            return await self._run_once(job)
+            return await self._run_once(job, turn)
 
-    async def _run_once(self, job: Message) -> Message:
+    async def _run_once(self, job: Message, turn: Turn) -> Message:
         slot = self._take_slot()
+        turn.interrupt = slot.interrupt
         try:
             return await slot.run(job, self._settings.queue_seconds)
         finally:

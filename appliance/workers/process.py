@@ -26,8 +26,12 @@ class JobTimeout(Exception):  # noqa: N818
     """The worker exceeded its time limit and was killed."""
 
 
-_Failure: TypeAlias = type[JobTimeout] | type[WorkerExited]
+_Failure: TypeAlias = type[Exception]
 """What a future holds instead of an exception, which would keep the frames that wait for it, and so the document."""
+
+
+class JobInterrupted(Exception):  # noqa: N818
+    """The job was interrupted, because a quick one waited."""
 
 
 class WorkerProcess(asyncio.Protocol):
@@ -35,7 +39,7 @@ class WorkerProcess(asyncio.Protocol):
 
     Attributes:
         retired: set when the worker needs a replacement, because it reached its job limit or exited.
-        killed_for: why the server killed the worker: "timeout", "cancelled", or None.
+        killed_for: why the server killed the worker: "timeout", "cancelled", "interrupted", or None.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -76,6 +80,7 @@ class WorkerProcess(asyncio.Protocol):
         Raises:
             WorkerExited: the worker exited during the job.
             JobTimeout: the job exceeded its time limit; the worker was killed.
+            JobInterrupted: `interrupt` was called; the worker was killed.
         """
         if self._transport is None:
             raise WorkerExited
@@ -119,6 +124,15 @@ class WorkerProcess(asyncio.Protocol):
             self.killed_for = "timeout"
             self.kill()
 
+    def interrupt(self) -> bool:
+        """Kill the process if a job is running, and return whether it was."""
+        if self._response is None or self._response.done():
+            return False
+        self._response.set_result(JobInterrupted)
+        self.killed_for = "interrupted"
+        self.kill()
+        return True
+
     @property
     def pid(self) -> int | None:
         """Process identifier, or None before the start."""
@@ -131,7 +145,7 @@ class WorkerProcess(asyncio.Protocol):
 
     @property
     def cause_of_death(self) -> str:
-        """Why the process ended: "timeout", "cancelled", "signal" (as by the system for lack of memory) or "exit"."""
+        """Why the process ended: as `killed_for`, or by a signal, as for lack of memory ("signal"), or not ("exit")."""
         return self.killed_for or ("signal" if (self.exit_status or 0) < 0 else "exit")
 
     def kill(self) -> None:

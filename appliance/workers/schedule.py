@@ -1,104 +1,160 @@
-"""The order in which waiting jobs get a worker: fair to key holders, with room for validations."""
+"""The order in which waiting jobs get a worker: fair to key holders, with room for quick validations."""
 
 import asyncio
 import itertools
+import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-JobKind: TypeAlias = Literal["validation", "causes", "pdf", "generation"]
+from appliance.workers.worker_time import WorkerTime
+
+JobKind: TypeAlias = Literal["validation", "reference", "causes", "pdf", "generation"]
 JOB_KINDS: Final[tuple[JobKind, ...]] = get_args(JobKind)
+
+QUICK_SECONDS: Final = 0.5
+"""Time after which a job that was expected to be quick counts as long."""
+
+SLOW_SECONDS: Final = 60
+"""Time for which all jobs of a holder count as long, after one was interrupted."""
 
 
 @dataclass(eq=False, slots=True)
-class _Job:
+class Turn:
+    """The turn of a job.
+
+    Attributes:
+        holder: name of the key holder.
+        kind: kind of the job.
+        is_long: whether the job may take longer than `QUICK_SECONDS`.
+        started: set to True when the job may run, to False when it waited too long.
+        started_at: time of the start.
+        is_late: whether the running job takes longer than expected.
+        interrupt: interrupts the running job, and returns whether it could.
+    """
+
     holder: str
     kind: JobKind
+    is_long: bool
     started: asyncio.Future[bool]
-
-    @property
-    def is_long(self) -> bool:
-        return self.kind != "validation"
+    started_at: float = 0.0
+    is_late: bool = False
+    interrupt: Callable[[], bool] = bool
 
 
 class Schedule:
-    """Decides which job is next: of the holder with the fewest running jobs; among these, the one served longest ago.
+    """Decides which job is next: of the holder with the least recent worker time; then the one served longest ago.
 
-    Long jobs (searches for causes, PDFs, generated invoices) run on all workers but one; with one worker, on that one.
+    Long jobs run on all workers but one; with one worker, on that one. A job that is not long but takes long all the
+    same is interrupted as soon as a quick job waits for the worker that is kept free.
 
     Args:
         workers: number of jobs that run at the same time.
+        clock: time in seconds.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._workers = workers
         self._max_long = max(1, workers - 1)
-        self._waiting: list[_Job] = []
-        self._running: Counter[str] = Counter()
-        self._kinds: Counter[JobKind] = Counter()
+        self._clock = clock
+        self._waiting: list[Turn] = []
+        self._running: list[Turn] = []
+        self._time = WorkerTime(clock)
+        self._slow_until: dict[str, float] = {}
         self._served: dict[str, int] = {}
         self._numbers = itertools.count()
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def waiting(self) -> dict[str, int]:
         """Number of waiting jobs, by kind."""
-        waiting = Counter(job.kind for job in self._waiting)
-        return {kind: waiting[kind] for kind in JOB_KINDS}
+        return _by_kind(self._waiting)
 
     @property
     def running(self) -> dict[str, int]:
         """Number of running jobs, by kind."""
-        return {kind: self._kinds[kind] for kind in JOB_KINDS}
+        return _by_kind(self._running)
 
     @asynccontextmanager
-    async def turn(self, holder: str, kind: JobKind, seconds: float) -> AsyncIterator[None]:
+    async def turn(self, holder: str, kind: JobKind, seconds: float, *, is_long: bool = False) -> AsyncIterator[Turn]:
         """Wait for the turn of a job; the job runs in the context.
 
         Args:
             holder: name of the key holder.
-            kind: kind of the job.
+            kind: kind of the job. All but validations are long.
             seconds: maximum time to wait.
+            is_long: whether a validation is long, too.
 
         Raises:
             TimeoutError: it is not the job's turn in time.
         """
-        job = _Job(holder, kind, asyncio.get_running_loop().create_future())
-        self._waiting.append(job)
+        is_long = is_long or kind != "validation" or self._slow_until.get(holder, 0) > self._clock()
+        turn = Turn(holder, kind, is_long, asyncio.get_running_loop().create_future())
+        self._time.join(holder, {it.holder for it in (*self._waiting, *self._running)})
+        self._waiting.append(turn)
         self._start_next()
         try:
-            if not job.started.done():
-                await _wait(job.started, seconds)
-            if not job.started.result():
+            if not turn.started.done():
+                await _wait(turn.started, seconds)
+            if not turn.started.result():
                 raise TimeoutError
-            yield
+            yield turn
         finally:
-            if _is_set(job.started):
-                self._end(job)
+            if turn in self._running:
+                self._running.remove(turn)
+                self._time.add(holder, self._clock() - turn.started_at)
             else:
-                self._waiting.remove(job)
+                self._waiting.remove(turn)
             self._start_next()
 
     def _start_next(self) -> None:
         """Start jobs as long as workers are free."""
-        while self._running.total() < self._workers and (job := self._next()) is not None:
-            self._waiting.remove(job)
-            self._running[job.holder] += 1
-            self._kinds[job.kind] += 1
-            self._served[job.holder] = next(self._numbers)
-            job.started.set_result(True)
+        while len(self._running) < self._workers and (turn := self._next()) is not None:
+            self._waiting.remove(turn)
+            self._running.append(turn)
+            self._served[turn.holder] = next(self._numbers)
+            turn.started_at = self._clock()
+            turn.started.set_result(True)
+        if self._waiting and self._timer is None and self._max_long < self._workers:
+            self._timer = asyncio.get_running_loop().call_later(QUICK_SECONDS / 2, self._keep_room)
 
-    def _next(self) -> _Job | None:
-        has_room = self._kinds.total() - self._kinds["validation"] < self._max_long
-        jobs = [it for it in self._waiting if not it.started.done() and (has_room or not it.is_long)]
-        return min(jobs, key=lambda it: (self._running[it.holder], self._served.get(it.holder, -1)), default=None)
+    def _next(self) -> Turn | None:
+        has_room = self._long_count() < self._max_long
+        turns = [it for it in self._waiting if not it.started.done() and (has_room or not it.is_long)]
+        if len(turns) < 2:
+            return turns[0] if turns else None
+        recent = {holder: self._recent(holder) for holder in {it.holder for it in turns}}
+        running = Counter(it.holder for it in self._running)
+        return min(turns, key=lambda it: (recent[it.holder], running[it.holder], self._served.get(it.holder, -1)))
 
-    def _end(self, job: _Job) -> None:
-        self._running[job.holder] -= 1
-        self._kinds[job.kind] -= 1
-        if not self._running[job.holder]:
-            del self._running[job.holder]
+    def _recent(self, holder: str) -> float:
+        """Return the recent worker time of a holder, with that of running jobs."""
+        now = self._clock()
+        return self._time.recent(holder) + sum(now - it.started_at for it in self._running if it.holder == holder)
+
+    def _long_count(self) -> int:
+        return sum(it.is_long for it in self._running)
+
+    def _keep_room(self) -> None:
+        """Interrupt a job that has been running for too long on the worker that is kept free, if a quick one waits."""
+        self._timer = None
+        now = self._clock()
+        for turn in self._running:
+            if not turn.is_long and now - turn.started_at >= QUICK_SECONDS:
+                turn.is_long = turn.is_late = True
+        late = [it for it in self._running if it.is_late]
+        if late and self._long_count() > self._max_long and any(not it.is_long for it in self._waiting):
+            turn = max(late, key=lambda it: it.started_at)
+            if turn.interrupt():
+                self._slow_until[turn.holder] = now + SLOW_SECONDS
+        self._start_next()
+
+
+def _by_kind(turns: list[Turn]) -> dict[str, int]:
+    counts = Counter(it.kind for it in turns)
+    return {kind: counts[kind] for kind in JOB_KINDS}
 
 
 async def _wait(future: asyncio.Future[bool], seconds: float) -> None:
@@ -116,7 +172,3 @@ async def _wait(future: asyncio.Future[bool], seconds: float) -> None:
 def _time_out(future: asyncio.Future[bool]) -> None:
     if not future.done():
         future.set_result(False)
-
-
-def _is_set(future: asyncio.Future[bool]) -> bool:
-    return future.done() and not future.cancelled() and future.result()

@@ -28,6 +28,7 @@ class WorkerSlot:
         self.deaths: Counter[str] = Counter()
         self._settings = settings
         self._worker: WorkerProcess | None = None
+        self._running: WorkerProcess | None = None
         self._has_worker = asyncio.Event()
         self._supervisor: asyncio.Task[None] | None = None
 
@@ -56,15 +57,22 @@ class WorkerSlot:
             WorkerNotReady: no worker became ready in time.
             WorkerExited: the worker exited during the job.
             JobTimeout: the job exceeded its time limit.
+            JobInterrupted: `interrupt` was called.
         """
         worker = self._worker
         if worker is None or not worker.alive:
             worker = await self._wait_until_ready(timeout)
+        self._running = worker
         try:
             return await worker.run(job)
         finally:
+            self._running = None
             if worker is not self._worker:
                 worker.kill()
+
+    def interrupt(self) -> bool:
+        """Interrupt the running job, and return whether there is one."""
+        return self._running is not None and self._running.interrupt()
 
     async def _wait_until_ready(self, timeout: float) -> WorkerProcess:
         try:

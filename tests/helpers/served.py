@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -133,6 +133,12 @@ class Server:
         """Append a plan to the key file."""
         with (self.data / "keys.env").open("a") as file:
             file.write(f"{line}\n")
+
+    def with_plan(self, line: str) -> "Server":
+        """Return this server with a client whose key has the plan "own", defined by its entitlements and limits."""
+        self.add_plan(f"EINVOICE_PLAN_OWN={line}")
+        client = httpx.Client(base_url=self.base, headers=self.add_key("own", "own"), timeout=SECONDS)
+        return replace(self, client=client)
 
     def validate(self, content: bytes = UBL, *, lang: str | None = None, **fields: str) -> httpx.Response:
         query = {"lang": lang} if lang else {}

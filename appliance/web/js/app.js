@@ -103,9 +103,9 @@ async function verifyKey() {
   }
   state.checkedKey = key();
   try {
-    const { limits, plan_type: plan, engines } = await capabilities(key(), state.lang);
+    const { limits, plan_type: plan, engines, entitlements } = await capabilities(key(), state.lang);
     Object.assign(state.limits, limits);
-    showEngines(engines);
+    showEngines(engines, entitlements.can_use_reference);
     Object.assign(state, { plan, validKey: state.checkedKey });
     updateKeyHint();
     updateDropHint();
@@ -394,9 +394,10 @@ async function changeLanguage(lang) {
   }
 }
 
-/** Show the engine selection if the reference engine is available. */
-function showEngines({ reference, default: defaultEngine }) {
-  byId("engine-field").hidden = !(reference.version && reference.configurations.length);
+/** Show the engine selection if the reference engine is available and the key may use it. */
+function showEngines({ reference, default: defaultEngine }, isEntitled) {
+  const isAllowed = isEntitled || defaultEngine !== "native";
+  byId("engine-field").hidden = !(isAllowed && reference.version && reference.configurations.length);
   byId("engine").value = state.options.engine ?? defaultEngine;
 }
 

@@ -57,6 +57,10 @@ def test_both_engines_agree(page):
     pytest.importorskip("saxonche")
     page.choose(("rechnung.xml", WRONG))
     assert page.page.locator("#reference-title").count() == 0
+    assert page.page.locator("#engine").is_hidden(), "not a right of the plan"
+    with page.server.with_plan("can_use_api,can_batch,can_use_reference").client as client:
+        page.enter_key(client.headers["x-api-key"])
+    page.page.wait_for_selector("#engine")
     chosen(page, "engine", "both")
     same = "Das offizielle Schematron kommt zum selben Ergebnis"
     assert page.text(".reference-result") == f"{same} (verglichen: EN 16931)."

@@ -10,23 +10,38 @@ from appliance.workers import jobs
 from appliance.workers.protocol import Message
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 from tests.helpers import house_rules
-from tests.helpers.served import API, CII, UBL, WRONG, serving
+from tests.helpers.served import API, CII, UBL, WRONG, assert_problem, serving
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def entitled(server):
+    """A server and a key whose plan includes the reference engine."""
+    entitled = server.with_plan("can_use_api,can_batch,can_use_reference")
+    with entitled.client:
+        yield entitled
 
 
 def reference(response):
     return response["validation_details"]["reference"]
 
 
-def test_both_engines_are_compared(server):
-    response = server.validate(WRONG, engine="both").json()
+def test_both_engines_are_compared(entitled):
+    response = entitled.validate(WRONG, engine="both").json()
     assert not response["is_valid"]
     assert response["validation_details"]["validation_stack"]["engine"] == "both"
     assert reference(response)["agreed"] is True
     assert reference(response)["compared"] == ["en16931"]
     assert "BR-CO-10" in {error["code"] for error in response["errors"]}
+
+
+@pytest.mark.parametrize("engine", ["reference", "both"])
+def test_reference_engine_is_a_right_of_the_plan(server, engine):
+    for response in (server.validate(UBL, engine=engine, lang="en"), server.batch(("a.xml", UBL), engine=engine)):
+        assert "can_use_reference" in assert_problem(response, 403, "right_required").detail
+    assert server.client.get(f"{API}/capabilities").json()["entitlements"]["can_use_reference"] is False
 
 
 def test_default_engine_is_native(server):
@@ -35,30 +50,30 @@ def test_default_engine_is_native(server):
     assert "reference" not in response["validation_details"]
 
 
-def test_reference_engine_reports_missing_rules(server):
-    response = server.validate(CII, engine="reference", lang="en").json()
+def test_reference_engine_reports_missing_rules(entitled):
+    response = entitled.validate(CII, engine="reference", lang="en").json()
     assert not response["is_valid"]
     assert {error["code"] for error in response["errors"]} == {"REFERENCE-MISSING"}
 
 
 @pytest.mark.parametrize("engine", ["", "java"])
-def test_unknown_engine(server, engine):
-    refused = server.validate(UBL, engine=engine, lang="en")
+def test_unknown_engine(entitled, engine):
+    refused = entitled.validate(UBL, engine=engine, lang="en")
     assert refused.status_code == 422
     assert refused.json()["code"] == "invalid_engine"
     assert "native | reference | both" in refused.json()["detail"]
 
 
-def test_engine_of_a_batch(server):
-    items = server.batch(("a.xml", UBL), ("b.xml", CII), engine="both").json()["items"]
+def test_engine_of_a_batch(entitled):
+    items = entitled.batch(("a.xml", UBL), ("b.xml", CII), engine="both").json()["items"]
     assert [reference(item)["agreed"] for item in items] == [True, None]
-    refused = server.batch(("a.xml", UBL), engine="java")
+    refused = entitled.batch(("a.xml", UBL), engine="java")
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_engine")
 
 
-def test_report_uses_the_same_engine(server):
-    link = server.validate(WRONG, engine="both", lang="en").json()["artifacts"]["validation_report_pdf"]["url"]
-    pdf = server.client.get(link)
+def test_report_uses_the_same_engine(entitled):
+    link = entitled.validate(WRONG, engine="both", lang="en").json()["artifacts"]["validation_report_pdf"]["url"]
+    pdf = entitled.client.get(link)
     assert pdf.status_code == 200
     assert "Schematron" in text_of(pdf.content)
 
@@ -79,6 +94,20 @@ def test_one_sided_findings_link_to_their_pages(monkeypatch):
     native = {item["code"]: item["doc_url"] for item in compared["only_native"]}
     assert native["BR-CO-10"] == "https://here/catalog/BR-CO-10"
     assert [item["doc_url"] for item in compared["only_reference"]] == ["https://here/catalog/REFERENCE-RULE"]
+
+
+def test_time_for_the_reference_engine_is_limited(tmp_path):
+    """The first document takes more than the time of a minute; the native engine is not affected."""
+    with serving(tmp_path / "data", workers=1, reference_seconds=0.001) as server:
+        entitled = server.with_plan("can_use_api,can_batch,can_use_reference")
+        with entitled.client:
+            link = entitled.validate(UBL, engine="both").json()["artifacts"]["validation_report_pdf"]["url"]
+            refused = entitled.validate(UBL, engine="both", lang="en")
+            assert "Retry" in assert_problem(refused, 429, "reference_limit").detail
+            assert int(refused.headers["Retry-After"]) > 60
+            assert_problem(entitled.batch(("a.xml", UBL), engine="both"), 429, "reference_limit")
+            assert_problem(entitled.client.get(link), 429, "reference_limit")
+            assert entitled.validate(UBL).status_code == 200
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 
 from appliance.workers.schedule import Schedule
 from appliance.workers.shares import ACTIVE_SECONDS, Shares
+from appliance.workers.worker_time import HALF_LIFE_SECONDS, WorkerTime
 from tests.helpers.served import API, UBL, VALIDATE, assert_problem, serving
 from tests.helpers.waiting import SECONDS, wait_until
 
@@ -25,7 +26,7 @@ class Clock:
 
 async def order_of(workers, *jobs):
     """Return the order in which jobs start, given as holder or, if they render, as "holder PDF"; one runs at a time."""
-    schedule, started = Schedule(workers), []
+    schedule, started = Schedule(workers, Clock()), []
 
     async def run(job):
         async with schedule.turn(job.removesuffix(" PDF"), "pdf" if job.endswith(" PDF") else "validation", 10):
@@ -48,6 +49,101 @@ def test_holder_with_fewest_running_jobs_is_next():
     assert order[4:6] == ["b"] * 2  # until both have two running jobs
 
 
+async def starts(schedule, jobs, clock):
+    """Return the holders of jobs of a second each, (holder, number), in the order of their start."""
+    started = []
+
+    async def run(holder):
+        async with schedule.turn(holder, "validation", SECONDS):
+            started.append(holder)
+            await asyncio.sleep(0)
+            clock.now += 1
+
+    await asyncio.gather(*(run(holder) for holder, number in jobs for _ in range(number)))
+    return "".join(started)
+
+
+def test_holder_with_least_worker_time_is_next():
+    """One key has used three seconds with a single document; the others get as much before its next one."""
+
+    async def run():
+        clock = Clock()
+        schedule = Schedule(1, clock)
+        async with schedule.turn("a", "validation", SECONDS):
+            waiting = asyncio.create_task(starts(schedule, [("a", 3), ("b", 5)], clock))
+            while schedule.waiting["validation"] < 8:
+                await asyncio.sleep(0)
+            clock.now += 3
+        return await waiting
+
+    assert asyncio.run(run()) == "bbbababa"
+
+
+def test_new_holder_gets_its_share_and_no_more():
+    """The others do not wait until a new one has used as much as they have."""
+
+    async def run():
+        clock = Clock()
+        schedule = Schedule(1, clock)
+        async with schedule.turn("a", "validation", SECONDS):
+            clock.now += 30
+        async with schedule.turn("a", "validation", SECONDS):
+            waiting = asyncio.create_task(starts(schedule, [("a", 4), ("b", 4)], clock))
+            while schedule.waiting["validation"] < 8:
+                await asyncio.sleep(0)
+        return await waiting
+
+    assert asyncio.run(run()) == "babababa"
+
+
+def test_worker_time_is_forgotten():
+    clock = Clock()
+    times = WorkerTime(clock)
+    times.add("a", 8)
+    clock.now += 3 * HALF_LIFE_SECONDS
+    assert times.recent("a") == pytest.approx(1)
+
+
+def test_long_jobs_leave_a_worker_free():
+    async def run():
+        schedule = Schedule(2)
+        async with schedule.turn("a", "validation", SECONDS, is_long=True):
+            with pytest.raises(TimeoutError):
+                async with schedule.turn("b", "validation", 0, is_long=True):
+                    pass
+            async with schedule.turn("c", "validation", 0):
+                pass
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_job_that_takes_longer_than_expected_is_interrupted(monkeypatch, later):
+    """Only if a quick job waits; a long one waits on. The jobs of its holder are long from then on."""
+    monkeypatch.setattr("appliance.workers.schedule.QUICK_SECONDS", 0.01)
+
+    async def run():
+        schedule, interrupted = Schedule(2), asyncio.Event()
+        async with schedule.turn("a", "pdf", SECONDS):
+            async with schedule.turn("slow", "validation", SECONDS) as turn:
+                turn.interrupt = lambda: not interrupted.set()
+                long = asyncio.create_task(schedule.turn("b", "pdf", SECONDS).__aenter__())
+                if later:
+                    await asyncio.sleep(0.05)
+                assert not interrupted.is_set()
+                quick = asyncio.create_task(schedule.turn("c", "validation", SECONDS).__aenter__())
+                await interrupted.wait()
+            await quick
+            assert not long.done()
+            again = schedule.turn("slow", "validation", 0)
+            assert schedule.running["validation"] == 1
+            with pytest.raises(TimeoutError):
+                await again.__aenter__()
+            long.cancel()
+
+    asyncio.run(run())
+
+
 def test_rendering_leaves_a_worker_free():
     assert asyncio.run(order_of(3, "a PDF", "b PDF", "c PDF", "d PDF", "e"))[:3] == ["a PDF", "b PDF", "e"]
     assert asyncio.run(order_of(1, "a PDF", "a PDF", "b"))[:2] == ["a PDF", "b"]
@@ -66,7 +162,7 @@ def test_jobs_are_counted_by_kind():
             await second
         return *counts, schedule.waiting, schedule.running
 
-    none = {"validation": 0, "causes": 0, "pdf": 0, "generation": 0}
+    none = {"validation": 0, "reference": 0, "causes": 0, "pdf": 0, "generation": 0}
     one_each = {**none, "validation": 1, "pdf": 1}
     assert asyncio.run(run()) == ({**none, "generation": 1}, one_each, none, none)
 
