@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
 from appliance.workers.memory import MemoryTrimmer
-from appliance.workers.process import JobInterrupted, JobTimeout, WorkerExited, WorkerNotReady
+from appliance.workers.process import JobInterrupted, JobTimeout, WorkerCrashed, WorkerExited, WorkerNotReady
 from appliance.workers.protocol import Message
 from appliance.workers.reference_time import ReferenceTime
 from appliance.workers.schedule import JobKind, Schedule, Turn
@@ -29,8 +29,11 @@ _KINDS: dict[str, JobKind] = {
 """Kinds of jobs that create documents. They take fifty times as long as a validation, as does a validation with the
 search for causes or with the reference engine, so a worker is kept free of them; all others are validations."""
 
-QUICK_BYTES = 131_072
-"""Size up to which a document is validated quickly, whatever it contains: in at most 0.35 s, a typical one in 10 ms."""
+QUICK_BYTES = 65_536
+"""Size up to which a document is probably validated quickly: a typical one in 10 ms, a hostile one in 0.2 s."""
+
+SURELY_QUICK_BYTES = 16_384
+"""Size up to which XML is validated quickly, whatever it contains."""
 
 DEATH_CAUSES = ("timeout", "cancelled", "interrupted", "signal", "exit")
 
@@ -199,10 +202,10 @@ class WorkerPool:
             outcome = await self._wait_and_run(job, holder)
         except (TimeoutError, WorkerNotReady):
             raise busy_problem() from None
+        except (JobTimeout, WorkerCrashed):  # crashes in native code are those of allocations that failed
+            raise JobLimitExceeded from None
         except WorkerExited:
             raise JobCrashed from None
-        except JobTimeout:
-            raise JobLimitExceeded from None
         if "limit_exceeded" in outcome.head:
             raise JobLimitExceeded
         if "failed" in outcome.head:
@@ -211,12 +214,19 @@ class WorkerPool:
 
     async def _wait_and_run(self, job: Message, holder: str) -> Message:
         """Wait for the job's turn and run it; once more, as a long job, if it was interrupted."""
-        seconds, is_long = self._settings.queue_seconds, sum(map(len, job.parts)) > QUICK_BYTES
+        seconds, is_long = self._settings.queue_seconds, self._is_long(job, holder)
         with contextlib.suppress(JobInterrupted):
             async with self._schedule.turn(holder, _kind(job), seconds, is_long=is_long) as turn:
                 return await self._run(job, turn)
         async with self._schedule.turn(holder, _kind(job), seconds, is_long=True) as turn:
             return await self._run(job, turn)
+
+    def _is_long(self, job: Message, holder: str) -> bool:
+        """Return whether a document may take long; what is attached to a small PDF may be large."""
+        document = job.parts[0]
+        if not self._schedule.is_slow(holder):
+            return len(document) > QUICK_BYTES
+        return len(document) > SURELY_QUICK_BYTES or document.startswith(b"%PDF")
 
     async def _run(self, job: Message, turn: Turn) -> Message:
         if self._settings.engine == "native" and _uses_reference(job):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from appliance.workers.protocol import PREFIX_BYTES, Message
 
 START_TIMEOUT_SECONDS = 60
 
+_CRASHES = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE})
+
 
 class WorkerExited(Exception):  # noqa: N818 (the event, expected by callers)
     """The worker exited before it answered."""
@@ -20,6 +23,10 @@ class WorkerExited(Exception):  # noqa: N818 (the event, expected by callers)
 
 class WorkerNotReady(Exception):  # noqa: N818
     """No worker became ready in time."""
+
+
+class WorkerCrashed(WorkerExited):
+    """The worker was ended by an error in native code, as when memory is short."""
 
 
 class JobTimeout(Exception):  # noqa: N818
@@ -79,13 +86,18 @@ class WorkerProcess(asyncio.Protocol):
 
         Raises:
             WorkerExited: the worker exited during the job.
+            WorkerCrashed: an error in native code ended it.
             JobTimeout: the job exceeded its time limit; the worker was killed.
             JobInterrupted: `interrupt` was called; the worker was killed.
         """
         if self._transport is None:
             raise WorkerExited
         self._transport.write(job.pack())
-        outcome = await self._next_message(self._settings.document_seconds)
+        try:
+            outcome = await self._next_message(self._settings.document_seconds)
+        except WorkerExited:
+            await self.terminate()
+            raise WorkerCrashed if -(self.exit_status or 0) in _CRASHES else WorkerExited from None
         if outcome.head["retire"]:
             self.retired.set()
         return outcome

@@ -14,11 +14,14 @@ from appliance.workers.worker_time import WorkerTime
 JobKind: TypeAlias = Literal["validation", "reference", "causes", "pdf", "generation"]
 JOB_KINDS: Final[tuple[JobKind, ...]] = get_args(JobKind)
 
-QUICK_SECONDS: Final = 0.5
+QUICK_SECONDS: Final = 0.1
+"""Time within which a quick job usually ends. The holder of one that takes longer counts as slow."""
+
+LATE_SECONDS: Final = 0.5
 """Time after which a job that was expected to be quick counts as long."""
 
 SLOW_SECONDS: Final = 60
-"""Time for which all jobs of a holder count as long, after one was interrupted."""
+"""Time for which a holder counts as slow."""
 
 
 @dataclass(eq=False, slots=True)
@@ -28,7 +31,7 @@ class Turn:
     Attributes:
         holder: name of the key holder.
         kind: kind of the job.
-        is_long: whether the job may take longer than `QUICK_SECONDS`.
+        is_long: whether the job is expected to take longer than `QUICK_SECONDS`.
         started: set to True when the job may run, to False when it waited too long.
         started_at: time of the start.
         is_late: whether the running job takes longer than expected.
@@ -90,7 +93,7 @@ class Schedule:
         Raises:
             TimeoutError: it is not the job's turn in time.
         """
-        is_long = is_long or kind != "validation" or self._slow_until.get(holder, 0) > self._clock()
+        is_long = is_long or kind != "validation"
         turn = Turn(holder, kind, is_long, asyncio.get_running_loop().create_future())
         self._time.join(holder, {it.holder for it in (*self._waiting, *self._running)})
         self._waiting.append(turn)
@@ -103,11 +106,24 @@ class Schedule:
             yield turn
         finally:
             if turn in self._running:
-                self._running.remove(turn)
-                self._time.add(holder, self._clock() - turn.started_at)
+                self._end(turn)
             else:
                 self._waiting.remove(turn)
             self._start_next()
+
+    def is_slow(self, holder: str) -> bool:
+        """Return whether a job of the holder took longer than expected within the last minute."""
+        return self._slow_until.get(holder, 0) > self._clock()
+
+    def _end(self, turn: Turn) -> None:
+        now = self._clock()
+        seconds = now - turn.started_at
+        self._running.remove(turn)
+        self._time.add(turn.holder, seconds)
+        if seconds > QUICK_SECONDS and (turn.is_late or not turn.is_long):
+            self._slow_until[turn.holder] = now + SLOW_SECONDS
+            for waiting in self._waiting:
+                waiting.is_long = waiting.is_long or waiting.holder == turn.holder
 
     def _start_next(self) -> None:
         """Start jobs as long as workers are free."""
@@ -118,7 +134,7 @@ class Schedule:
             turn.started_at = self._clock()
             turn.started.set_result(True)
         if self._waiting and self._timer is None and self._max_long < self._workers:
-            self._timer = asyncio.get_running_loop().call_later(QUICK_SECONDS / 2, self._keep_room)
+            self._timer = asyncio.get_running_loop().call_later(LATE_SECONDS / 2, self._keep_room)
 
     def _next(self) -> Turn | None:
         has_room = self._long_count() < self._max_long
@@ -142,13 +158,11 @@ class Schedule:
         self._timer = None
         now = self._clock()
         for turn in self._running:
-            if not turn.is_long and now - turn.started_at >= QUICK_SECONDS:
+            if not turn.is_long and now - turn.started_at >= LATE_SECONDS:
                 turn.is_long = turn.is_late = True
         late = [it for it in self._running if it.is_late]
         if late and self._long_count() > self._max_long and any(not it.is_long for it in self._waiting):
-            turn = max(late, key=lambda it: it.started_at)
-            if turn.interrupt():
-                self._slow_until[turn.holder] = now + SLOW_SECONDS
+            max(late, key=lambda it: it.started_at).interrupt()
         self._start_next()
 
 

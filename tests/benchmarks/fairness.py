@@ -6,14 +6,15 @@ answers other than 200, and the ratio to the latency without the eighth.
 """
 
 import argparse
+import multiprocessing
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Event as Stopped
 from pathlib import Path
 
 import httpx
@@ -61,7 +62,7 @@ def _hybrid() -> bytes:
 
 
 WAYS: dict[str, Callable[[], dict[str, object]]] = {
-    "none": dict,
+    "6 kB": lambda: _file(UBL),
     "reference engine, 4,500 lines": lambda: _file(_lines(4_500), engine="reference"),
     "12,000 lines": lambda: _file(_lines(12_000)),
     "480,000 empty elements": lambda: _file(_with(b"<a/>" * 480_000)),
@@ -81,59 +82,61 @@ WAYS: dict[str, Callable[[], dict[str, object]]] = {
 }
 
 
-class _Measured:
+class Measured:
+    """Durations in seconds, and the number of other answers than 200 by status."""
+
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.others = Counter[int]()
 
     def at(self, part: float) -> float:
+        """Return a quantile."""
         return sorted(self.seconds)[int(len(self.seconds) * part)]
 
-
-def _repeat(client: httpx.Client, request: dict[str, object], stopped: threading.Event, done: _Measured) -> None:
-    while not stopped.is_set():
-        started = time.perf_counter()
-        response = client.request("POST", **request)
-        done.seconds.append(time.perf_counter() - started)
-        if response.status_code != 200:
-            done.others[response.status_code] += 1
-        stopped.wait(PAUSE)
+    def add(self, other: "Measured") -> None:
+        """Add what was measured elsewhere."""
+        self.seconds += other.seconds
+        self.others += other.others
 
 
-@contextmanager
-def _sending(server: Server, key: dict[str, str], requests: list[dict[str, object]]) -> Iterator[list[_Measured]]:
-    """Repeat requests, each over a connection of its own; yield what was measured."""
-    stopped, measured = threading.Event(), [_Measured() for _ in requests]
-    with (
-        httpx.Client(base_url=server.base, headers=key, timeout=300) as client,
-        ThreadPoolExecutor(len(requests)) as threads,
-    ):
-        for request, done in zip(requests, measured, strict=True):
-            threads.submit(_repeat, client, request, stopped, done)
-        try:
-            yield measured
-        finally:
-            stopped.set()
+def _repeat(base: httpx.URL, key: dict[str, str], request: dict[str, object], stopped: Stopped) -> Measured:
+    done = Measured()
+    with httpx.Client(base_url=base, headers=key, timeout=300) as client:
+        while not stopped.is_set():
+            started = time.perf_counter()
+            response = client.request("POST", **request)
+            done.seconds.append(time.perf_counter() - started)
+            if response.status_code != 200:
+                done.others[response.status_code] += 1
+            stopped.wait(PAUSE)
+    return done
 
 
-def measure(server: Server, way: dict[str, object], seconds: float) -> tuple[_Measured, _Measured]:
+def _send(base: httpx.URL, keys: Sequence[dict[str, str]], name: str, stopped: Stopped, queue: Queue) -> None:
+    """Repeat a request with each key until stopped, in a process of its own, and report what was measured."""
+    request, total = WAYS[name](), Measured()
+    with ThreadPoolExecutor(len(keys)) as threads:
+        for done in threads.map(lambda key: _repeat(base, key, request, stopped), keys):
+            total.add(done)
+    queue.put(total)
+
+
+def measure(server: Server, name: str, seconds: float) -> tuple[Measured, Measured]:
     """Return what the seven keys and the hostile one measured."""
-    keys = [server.add_key(f"key-{time.monotonic_ns()}") for _ in range(7)]
-    own, hostile = _Measured(), _Measured()
-    with ExitStack() as stack:
-        if way:
-            key = server.add_key(f"hostile-{time.monotonic_ns()}", "hostile")
-            attacks = stack.enter_context(_sending(server, key, [way] * HOSTILE_CONNECTIONS))
-            time.sleep(1)
-        groups = [stack.enter_context(_sending(server, key, [_file(UBL)])) for key in keys]
-        time.sleep(seconds)
-    for (done,) in groups:
-        own.seconds += done.seconds
-        own.others += done.others
-    for done in attacks if way else ():
-        hostile.seconds += done.seconds
-        hostile.others += done.others
-    return own, hostile
+    context = multiprocessing.get_context("spawn")
+    stopped, own, others = context.Event(), context.Queue(), context.Queue()
+    hostile = [server.add_key("hostile", "hostile")] * HOSTILE_CONNECTIONS
+    keys = [server.add_key(f"key-{number}") for number in range(7)]
+    groups = [(keys, "6 kB", own), *([(hostile, name, others)] if name != "6 kB" else [])]
+    senders = [context.Process(target=_send, args=(server.base, who, what, stopped, to)) for who, what, to in groups]
+    for sender in senders:
+        sender.start()
+    time.sleep(seconds)
+    stopped.set()
+    found = own.get(), others.get() if len(senders) > 1 else Measured()
+    for sender in senders:
+        sender.join()
+    return found
 
 
 def main() -> None:
@@ -145,17 +148,15 @@ def main() -> None:
     print("| way | requests | p50, ms | p99, ms | longest, ms | p99, ratio | refused | hostile |")
     print("|---|---:|---:|---:|---:|---:|---|---|")
     base = 0.0
-    for name in ["none", *(options.ways or list(WAYS)[1:])]:
-        way = WAYS[name]()
+    for name in ["6 kB", *(options.ways or list(WAYS)[1:])]:
         with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data", workers=2, metrics=1) as server:
             server.add_plan("EINVOICE_PLAN_HOSTILE=can_use_api,can_batch,can_generate_invoice,can_use_reference")
             server.client.get("/api/external/errors/catalog", timeout=300)
-            own, hostile = measure(server, way, options.seconds)
+            own, hostile = measure(server, name, options.seconds)
         base = base or own.at(0.99)
         figures = [f"{own.at(part) * 1000:.0f}" for part in (0.5, 0.99, 0.9999)]
-        answers = dict(hostile.others)
         row = [name, len(own.seconds), *figures, f"{own.at(0.99) / base:.1f}", dict(own.others) or "none"]
-        print(*("", *row, f"{len(hostile.seconds)} {answers}", ""), sep=" | ", flush=True)
+        print(*("", *row, f"{len(hostile.seconds)} {dict(hostile.others)}", ""), sep=" | ", flush=True)
 
 
 if __name__ == "__main__":
