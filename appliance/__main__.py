@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check_variables()
         status: int = options.run(Settings(), options)
     except ValidationError as error:
-        errors = "; ".join(f"{variable_name(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
+        items = [it for it in error.errors() if it["type"] != "default_factory_not_called"]  # for lack of another one
+        errors = "; ".join(f"{variable_name(str(item['loc'][0]))}: {item['msg']}" for item in items)
         return _fail(f"invalid setting: {errors}", as_json=options.run is _serve)
     except (OSError, ValueError, StoreError, einvoice.RuleError) as error:
         return _fail(str(error), as_json=options.run is _serve)
@@ -143,6 +144,7 @@ def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     settings = settings.model_copy(update=overrides)
+    settings.check_capacity()
     return_large_blocks()
     releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:

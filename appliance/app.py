@@ -12,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import einvoice
+from appliance import capacity
 from appliance.access.auth import AuthMiddleware
 from appliance.access.keys import KeyRing
 from appliance.access.quota_store import open_quota_store
@@ -129,6 +130,8 @@ def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:
     metrics.add_counter("workers_started", "Worker processes started.", lambda: workers.start_count)
     metrics.add_counters("worker_deaths", "Workers that ended, by cause.", "cause", lambda: workers.deaths)
     metrics.add_gauges("memory_bytes", "Resident memory, in bytes.", "process", lambda: _memory(workers))
+    metrics.add_gauge("memory_limit_bytes", "Memory of the container or machine.", lambda: capacity.memory() << 20)
+    metrics.add_counter("oom_kills", "Processes that the system killed for lack of memory.", capacity.oom_kills)
     metrics.add_info("build", "Version and current rule set.", _build())
     metrics.add_gauges("documents_waiting", "Documents waiting for a worker, by kind.", "kind", lambda: workers.waiting)
     metrics.add_gauges("documents_running", "Documents being processed, by kind.", "kind", lambda: workers.running)

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 import einvoice
+from appliance import capacity
 from appliance.contract.values import LANGUAGES, Engine, Language
 from einvoice.localization import is_available, languages
 
@@ -33,11 +34,6 @@ def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the default data folder: the user's own (XDG Base Directory)."""
     home = environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return Path(home) / "einvoice"
-
-
-def default_workers() -> int:
-    """Return the number of processors available to this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Settings(BaseSettings):
@@ -97,10 +93,18 @@ class Settings(BaseSettings):
         default=60, gt=0, description="Maximum time for a client to take a response (seconds); then it is cut off."
     )
 
-    workers: int = Field(default_factory=default_workers, ge=1, description="Number of worker processes.")
+    workers: int = Field(
+        default_factory=capacity.default_workers,
+        ge=1,
+        description="Number of worker processes. Default: one for each processor, as far as memory suffices.",
+    )
     queue: int = Field(default=32, ge=0, description="Additional requests that may wait or upload; beyond that 503.")
     upload_seconds: float = Field(default=60, gt=0, description="Maximum time to receive a body (seconds); then 408.")
-    upload_megabytes: int = Field(default=512, ge=110, description="Memory for all uploads together; beyond that 503.")
+    upload_megabytes: int = Field(
+        default_factory=capacity.default_uploads,
+        ge=capacity.MIN_UPLOADS,
+        description="Memory for all uploads together; beyond that 503. Default: an eighth of the memory, at most 512.",
+    )
     document_seconds: float = Field(default=30, gt=0, description="Maximum time per document (seconds); then 422.")
     queue_seconds: float = Field(
         default_factory=lambda settings: settings["document_seconds"] + 15,
@@ -110,7 +114,11 @@ class Settings(BaseSettings):
     causes_seconds: float = Field(
         default=5, ge=0, description="Maximum time to search for the causes of findings (seconds); 0 states none."
     )
-    worker_megabytes: int = Field(default=2048, ge=256, description="Memory limit of a worker process.")
+    worker_megabytes: int = Field(
+        default_factory=lambda settings: capacity.default_worker(settings["workers"], settings["upload_megabytes"]),
+        ge=capacity.MIN_WORKER,
+        description="Memory limit of a worker process; beyond that 422. Default: what the memory allows, at most 2048.",
+    )
     pdf_lines: int = Field(
         default=1000,
         ge=1,
@@ -149,6 +157,10 @@ class Settings(BaseSettings):
     def keys_file(self) -> Path:
         """The file of API keys and plans."""
         return self.keys or self.data / "keys.env"
+
+    def check_capacity(self) -> None:
+        """Raise ValueError if the memory of this machine or container does not suffice for these settings."""
+        capacity.check(self.workers, self.worker_megabytes, self.upload_megabytes)
 
     @property
     def path_prefix(self) -> str:

@@ -24,9 +24,16 @@ from appliance.contract.serialization import to_json
 from appliance.workers.protocol import Message
 
 TOO_MANY_LINES = ProblemType("too_complex", 422, message="too_many_lines")
+TEXT_TOO_LONG = ProblemType("too_complex", 422, message="text_too_long")
+
+MAX_PDF_TEXT = 10_000
+"""Maximum length of a text in a PDF, in characters. Each thousand can take 0.7 s."""
 
 _MIN_VALIDATIONS = 4
 """Number of validations that must fit into the time limit of the search for causes."""
+
+_MAX_VALUES = 200_000
+"""Number of values in a draft, as in `einvoice.draft.read`."""
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +120,11 @@ def _abandon_item(job: Message) -> Message:
 def _generate(job: Message) -> Message:
     """Generate an invoice from a draft; the second part is the invoice file."""
     lang = job.head["lang"]
-    lines = _hybrid_line_count(job.parts[0])
+    draft = _hybrid_draft(job.parts[0])
+    lines = draft.get("lines")
+    lines = len(lines) if isinstance(lines, list) else 0
+    if _longest_text(draft) > MAX_PDF_TEXT:
+        return Message({"problem": Problem(TEXT_TOO_LONG, limit=MAX_PDF_TEXT).to_dict(lang)})
     if not _is_printable(lines, job):
         return Message({"problem": Problem(TOO_MANY_LINES, lines=lines, limit=job.head["pdf_lines"]).to_dict(lang)})
     generated = einvoice.generate(job.parts[0], lang=lang)
@@ -153,15 +164,24 @@ def _line_count(parent: Any) -> int:
     return sum(1 + _line_count(line) for line in parent.lines)
 
 
-def _hybrid_line_count(draft: bytes) -> int:
-    """Return the number of lines of a draft for ZUGFERD; 0 for other formats, and for what is not a draft."""
+def _hybrid_draft(draft: bytes) -> dict[str, Any]:
+    """Return a draft for ZUGFERD; an empty one for other formats, and for what is not a draft."""
+    if draft.count(b",") > _MAX_VALUES:
+        return {}  # `einvoice.generate` refuses it before it is built
     try:
         content = json.loads(draft)
     except (ValueError, RecursionError):
-        return 0
-    is_hybrid = isinstance(content, dict) and content.get("format") == "ZUGFERD"
-    lines = content.get("lines") if is_hybrid else None
-    return len(lines) if isinstance(lines, list) else 0
+        return {}
+    return content if isinstance(content, dict) and content.get("format") == "ZUGFERD" else {}
+
+
+def _longest_text(content: Any) -> int:
+    """Return the length of the longest text in a draft, without attached files."""
+    if isinstance(content, dict):
+        content = [value for name, value in content.items() if name != "attachments"]
+    if isinstance(content, list):
+        return max(map(_longest_text, content), default=0)
+    return len(content) if isinstance(content, str) else 0
 
 
 def _is_printable(lines: int, job: Message) -> bool:

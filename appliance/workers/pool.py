@@ -107,7 +107,7 @@ class WorkerPool:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._requests = {is_long: Shares(settings.workers + settings.queue) for is_long in (False, True)}
-        self._memory = Shares(settings.upload_megabytes << 20)
+        self._memory = Shares(settings.upload_megabytes << 20, is_strict=True)
         self._trimmer = MemoryTrimmer()
         self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
         self._free_slots = list(self._slots)

@@ -13,15 +13,19 @@ class Shares:
     """A quantity shared by holders. A single holder can take all of it, one of several at most half.
 
     What a holder took beyond half before others came does not count against them, so that they need not wait until it
-    is released. Therefore up to one and a half times the quantity can be in use, for a while.
+    is released. Therefore up to one and a half times the quantity can be in use, for a while. If it is limited
+    strictly, it is not exceeded; a single holder can take three quarters then, and leaves a quarter for others.
 
     Args:
         total: the quantity.
         clock: time in seconds.
+        is_strict: whether the quantity must not be exceeded.
     """
 
-    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic, *, is_strict: bool = False) -> None:
         self._total = total
+        self._single = total - total // 4 if is_strict else total
+        self._is_strict = is_strict
         self._half = (total + 1) // 2
         self._clock = clock
         self._used: Counter[str] = Counter()
@@ -37,8 +41,9 @@ class Shares:
         now = self._clock()
         self._last_use[holder] = now
         others = self._others(holder, now)
-        limit = self._half if others else self._total
-        in_use = sum(min(self._used[other], self._half) for other in others)
+        limit = self._half if others else self._single
+        counted = self._total if self._is_strict else self._half
+        in_use = sum(min(self._used[other], counted) for other in others)
         wanted = self._used[holder] + quantity
         if wanted > limit or wanted + in_use > self._total:
             return False

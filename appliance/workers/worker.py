@@ -3,6 +3,7 @@
 It receives its limits as arguments and its socket as standard input, and exits when the server closes the socket.
 """
 
+import contextlib
 import gc
 import itertools
 import logging
@@ -29,6 +30,9 @@ log = logging.getLogger(__name__)
 ORPHAN_SECONDS = 5
 """Grace period after the time limit of a job. The server kills the worker first; an orphan ends itself by timer."""
 
+OOM_SCORE = 500
+"""Added to the score by which the system selects a process if memory is short, as if it used half of all memory."""
+
 GC_INTERVAL = 50
 """Number of jobs between two runs of the cyclic garbage collector, which does not run during a job."""
 
@@ -49,6 +53,7 @@ def main(seconds: float, megabytes: int, documents: int, log_level: str, *hidden
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logs.configure(log_level)
     _limit_memory(megabytes)
+    _offer_to_be_killed()
     _hide(hidden)
     return_large_blocks()
     _warm_up()
@@ -84,6 +89,12 @@ def _limit_memory(megabytes: int) -> None:
     # RLIMIT_DATA, not RLIMIT_AS: Saxon, in a child process, reserves 32 GB of address space.
     for limit, value in ((resource.RLIMIT_DATA, megabytes << 20), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(limit, (value, value))
+
+
+def _offer_to_be_killed() -> None:
+    """Make the system kill this process or its children before the server if memory is short. See proc(5)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), "ascii")
 
 
 def _hide(paths: Sequence[str]) -> None:
