@@ -32,7 +32,7 @@ from appliance.prepare import prepare
 from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
 from appliance.transport.connections import protocol_class
-from appliance.workers.memory import return_large_blocks
+from appliance.workers.memory import return_large_blocks, use_one_heap
 
 log = logging.getLogger("appliance")
 
@@ -146,6 +146,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
     settings = settings.model_copy(update=overrides)
     settings.check_capacity()
     return_large_blocks()
+    use_one_heap()
     releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         _copy_rules(stack)

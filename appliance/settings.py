@@ -125,6 +125,11 @@ class Settings(BaseSettings):
         description="Maximum number of invoice lines of a PDF; beyond that no link, and 422 for ZUGFERD.",
     )
     worker_documents: int = Field(default=10_000, ge=1, description="Documents after which a worker is replaced.")
+    worker_idle_seconds: float = Field(
+        default=5,
+        gt=0,
+        description="Time without documents after which a used worker is replaced, which erases its memory (seconds).",
+    )
     drain_seconds: float = Field(
         default=0,
         ge=0,

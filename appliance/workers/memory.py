@@ -6,9 +6,16 @@ import gc
 import sys
 from typing import Final
 
+from appliance.workers.erasure import FreeMemory, overwrite_receive_buffer
+
 _M_MMAP_THRESHOLD: Final = -3
+_M_ARENA_MAX: Final = -8
 _LARGE_BYTES: Final = 1 << 20
 _TRIM_SECONDS: Final = 1.0
+"""Time after which freed pages are returned to the system, after large uploads."""
+
+_IDLE_SECONDS: Final = 6.0
+"""Time without uploads after which what they left is overwritten; idle connections have been closed by then."""
 
 
 def return_large_blocks() -> None:
@@ -20,24 +27,46 @@ def return_large_blocks() -> None:
     _call_c_library("mallopt", _M_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
+def use_one_heap() -> None:
+    """Make the threads of this process share the heap of the C library, whose freed blocks are overwritten."""
+    _call_c_library("mallopt", _M_ARENA_MAX, 1)
+
+
 class MemoryTrimmer:
-    """Returns freed pages to the system a moment after large uploads, which arrive in many small blocks.
+    """Returns freed pages to the system a moment after large uploads, and overwrites what all left when it is idle.
 
     Without it, parts of a document would stay in memory until the next one overwrites them. See malloc_trim(3).
     """
 
     def __init__(self) -> None:
-        self._is_scheduled = False
+        self._is_scheduled = self._has_large = False
+        self._last = 0.0
+        self._free_memory = FreeMemory()
+        self._erasure: asyncio.Task[None] | None = None
 
     def released(self, size: int) -> None:
         """Note that an upload of `size` bytes was released. Must be called in the event loop."""
-        if size >= _LARGE_BYTES and not self._is_scheduled:
+        loop = asyncio.get_running_loop()
+        self._last = loop.time()
+        self._has_large = self._has_large or size >= _LARGE_BYTES
+        if not self._is_scheduled:
             self._is_scheduled = True
-            asyncio.get_running_loop().call_later(_TRIM_SECONDS, self._trim)
+            loop.call_later(_TRIM_SECONDS, self._trim)
 
     def _trim(self) -> None:
-        self._is_scheduled = False
-        _call_c_library("malloc_trim", 0)
+        loop = asyncio.get_running_loop()
+        if self._has_large:
+            self._has_large = False
+            _call_c_library("malloc_trim", 0)
+        if loop.time() >= self._last + _IDLE_SECONDS:
+            self._is_scheduled = False
+            self._erasure = asyncio.create_task(self._erase())
+        else:
+            loop.call_later(_TRIM_SECONDS, self._trim)
+
+    async def _erase(self) -> None:
+        await overwrite_receive_buffer()
+        self._free_memory.overwrite()
 
 
 def _call_c_library(name: str, *arguments: int) -> None:

@@ -29,6 +29,8 @@ class WorkerSlot:
         self._settings = settings
         self._worker: WorkerProcess | None = None
         self._running: WorkerProcess | None = None
+        self._used_at = 0.0
+        self._idle_timer: asyncio.TimerHandle | None = None
         self._has_worker = asyncio.Event()
         self._supervisor: asyncio.Task[None] | None = None
 
@@ -69,6 +71,23 @@ class WorkerSlot:
             self._running = None
             if worker is not self._worker:
                 worker.kill()
+            self._note_use()
+
+    def _note_use(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._used_at = loop.time()
+        if self._idle_timer is None:
+            self._idle_timer = loop.call_later(self._settings.worker_idle_seconds, self._check_idle)
+
+    def _check_idle(self) -> None:
+        """Replace the worker if it has been idle for a while: documents leave traces in its memory."""
+        self._idle_timer = None
+        loop = asyncio.get_running_loop()
+        left = self._used_at + self._settings.worker_idle_seconds - loop.time()
+        if self._running is not None or left > 0:
+            self._idle_timer = loop.call_later(max(left, 1), self._check_idle)
+        elif self._worker is not None:
+            self._worker.retired.set()
 
     def interrupt(self) -> bool:
         """Interrupt the running job, and return whether there is one."""

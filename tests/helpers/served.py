@@ -92,7 +92,8 @@ def _started(
 ) -> Iterator[tuple[list[str], subprocess.Popen[str]]]:
     command = (*(command or (sys.executable, "-m", "appliance", "serve", "--try-out")), "--port", "0")
     given = {f"EINVOICE_{name.upper()}": str(value) for name, value in (settings or {}).items()}
-    environ = {**os.environ, "EINVOICE_DATA": str(data), **given}
+    # Tests count and stop workers, however long they take; an idle one is replaced after a while otherwise.
+    environ = {**os.environ, "EINVOICE_WORKER_IDLE_SECONDS": "3600", "EINVOICE_DATA": str(data), **given}
     log = data.with_suffix(".log")
     with log.open("w") as stderr:
         process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=stderr, text=True)
