@@ -35,6 +35,9 @@ QUICK_BYTES = 65_536
 SURELY_QUICK_BYTES = 16_384
 """Size up to which XML is validated quickly, whatever it contains."""
 
+BATCH_BYTES = 101 << 20
+"""Size of a batch of ten files of 10 MB, with a megabyte for the form."""
+
 DEATH_CAUSES = ("timeout", "cancelled", "interrupted", "signal", "exit")
 
 BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
@@ -107,7 +110,7 @@ class WorkerPool:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._requests = {is_long: Shares(settings.workers + settings.queue) for is_long in (False, True)}
-        self._memory = Shares(settings.upload_megabytes << 20, is_strict=True)
+        self._memory = Shares(settings.upload_megabytes << 20, is_strict=True, least=BATCH_BYTES)
         self._trimmer = MemoryTrimmer()
         self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
         self._free_slots = list(self._slots)

@@ -20,13 +20,16 @@ class Shares:
         total: the quantity.
         clock: time in seconds.
         is_strict: whether the quantity must not be exceeded.
+        least: what one of several can take even if it is more than half.
     """
 
-    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic, *, is_strict: bool = False) -> None:
+    def __init__(
+        self, total: int, clock: Callable[[], float] = time.monotonic, *, is_strict: bool = False, least: int = 0
+    ) -> None:
         self._total = total
         self._single = total - total // 4 if is_strict else total
         self._is_strict = is_strict
-        self._half = (total + 1) // 2
+        self._half = max((total + 1) // 2, least)
         self._clock = clock
         self._used: Counter[str] = Counter()
         self._last_use: dict[str, float] = {}

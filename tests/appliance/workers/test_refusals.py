@@ -119,7 +119,7 @@ async def running(monkeypatch, tmp_path, case):
     async with contextlib.AsyncExitStack() as stack:
         if case.get("no_memory"):
             reservation = stack.enter_context(pools[0].reserve("acme"))
-            reservation.add_bytes(pools[0].free_upload_bytes)
+            reservation.add_bytes(pools[0].free_upload_bytes * 3 // 4)
         if case.get("holds_queue"):
             stack.enter_context(pools[0].reserve("acme"))
         if case.get("holds_worker"):

@@ -214,6 +214,25 @@ def test_holder_may_use_all_again_when_the_others_are_gone():
     assert shares.take("a", 6)
 
 
+def test_strict_share_is_not_exceeded():
+    """A single holder leaves a quarter; the others get it although the first has all the rest."""
+    shares = Shares(12, is_strict=True)
+    assert not shares.take("a", 10)
+    assert shares.take("a", 9)
+    assert shares.take("b", 3)
+    assert not shares.take("c", 1)
+    shares.release("a", 4)
+    assert shares.take("c", 4)
+    assert shares.free == 0
+
+
+def test_one_of_several_can_take_the_least_quantity():
+    shares = Shares(12, is_strict=True, least=8)
+    assert shares.take("a", 1)
+    assert shares.take("b", 8)
+    assert not shares.take("a", 4)
+
+
 @pytest.fixture(scope="module")
 def single(tmp_path_factory):
     """A server with one worker, and time for what waits."""

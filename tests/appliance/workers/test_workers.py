@@ -122,8 +122,8 @@ def test_stalled_upload(limited):
 
 
 def test_upload_memory_is_limited(tmp_path):
-    """Two batches of eighty megabytes each do not fit at the same time."""
-    with serving(tmp_path / "data", workers=1, upload_megabytes=110) as server:
+    """Two batches of eighty megabytes each do not fit at the same time: a key gets three quarters."""
+    with serving(tmp_path / "data", workers=1, upload_megabytes=136) as server:
         big = [("files", ("a.xml", b"<a>" + b" " * 10_000_000)) for _ in range(8)]
         with ThreadPoolExecutor(2) as threads:
             responses = list(threads.map(lambda _: server.client.post(BATCH, files=big).status_code, range(2)))
