@@ -295,6 +295,7 @@ CONDITIONS = {
     "beside_line_end": at_root("cac:InvoiceLine/cac:InvoicePeriod/cbc:EndDate", "2026-01-31"),
     "beside_start": at_root("cac:InvoicePeriod/cbc:StartDate", "2026-01-01"),
     "beside_end": at_root("cac:InvoicePeriod/cbc:EndDate", "2026-01-31"),
+    "first_note": as_it_is,
     "beside_skonto": child("cbc:Note", SKONTO),
     "beside_end_in_skonto": child("cbc:Note", SKONTO),
     "beside_skonto_or_interest": child("cbc:Note", SKONTO),

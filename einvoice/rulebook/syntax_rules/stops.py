@@ -313,6 +313,12 @@ def beside_skonto_or_interest(terms: Any) -> bool:
     return bool(below(terms, "cbc:Note")) and _is_first(_SKONTO_OR_INTEREST, _notes_beside(terms))
 
 
+@condition("UBL")
+def first_note(note: Any) -> bool:
+    """The first text of its payment terms."""
+    return next(note.itersiblings(note.tag, preceding=True), None) is None
+
+
 def _notes_beside(terms: Any) -> list[str]:
     return _first_texts(below(terms.getparent(), "cac:PaymentTerms"), "cbc:Note")
 
