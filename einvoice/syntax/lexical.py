@@ -20,12 +20,10 @@ from einvoice.model.values import BLANKS
 _MOMENT: Final = re.compile(r"-?\d{4,}-\d\d-\d\d|\d\d:\d\d:\d\d")
 """How a date or a time begins; whether the value is valid is left to libxml2."""
 _BASE64: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=" + BLANKS.encode()
-_BINARIES: Final = (
-    f"{{{NAMESPACES['cbc']}}}EmbeddedDocumentBinaryObject",
-    *(
-        f"{{{NAMESPACES['ram']}}}{name}BinaryObject"
-        for name in ("Attachment", "Description", "Included", "ReferenceFile", "SignatoryImage")
-    ),
+_OF_UBL: Final = (f"{{{NAMESPACES['cbc']}}}EmbeddedDocumentBinaryObject",)
+_OF_CII: Final = tuple(
+    f"{{{NAMESPACES['ram']}}}{name}BinaryObject"
+    for name in ("Attachment", "Description", "Included", "ReferenceFile", "SignatoryImage")
 )
 """Elements with binary content."""
 
@@ -56,6 +54,7 @@ def _is_padded(text: str) -> bool:
 
 def wrong_binaries(document: etree._ElementTree) -> Iterator[etree._Element]:
     """Yield the elements whose binary content has a character that is not of the alphabet of base64."""
-    for element in document.iter(*_BINARIES):
+    is_cii = document.getroot().tag.startswith(f"{{{NAMESPACES['rsm']}}}")
+    for element in document.iter(*(_OF_CII if is_cii else _OF_UBL)):
         if (element.text or "").encode().translate(None, _BASE64):
             yield element

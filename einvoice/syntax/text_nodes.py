@@ -7,25 +7,32 @@ The reader joins the text, as the string value of an element does. A rule of the
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from lxml import etree
 
+_OF_DECLARATION: Final = 2
+"""Number of question marks in an XML declaration."""
 _BESIDE_TEXT: Final = re.compile(rb"[^>\s]\s*<(?:!--|\?)|(?:--|\?)>\s*[^<\s]")
 """A comment or processing instruction before or after other text than white space."""
 
 
-def text_nodes(root: Any, utf8: bytes) -> dict[Any, int]:
+def text_nodes(root: Any, data: bytes, utf8: Callable[[], bytes]) -> dict[Any, int]:
     """Return the number of text nodes of each element without child elements that has several.
 
     Args:
         root: root element of the parsed document, without comments and processing instructions.
-        utf8: the document, checked and parsed before.
+        data: the document, checked and parsed before.
+        utf8: returns the document in UTF-8.
     """
-    if (b"<!--" not in utf8 and b"<?" not in utf8[2:]) or not _BESIDE_TEXT.search(utf8):
+    if b"!" not in data and data.count(b"?") <= _OF_DECLARATION:  # as in most documents
+        return {}
+    text = utf8()
+    if not _BESIDE_TEXT.search(text):
         return {}
     parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True)
-    elements = zip(etree.fromstring(utf8, parser).iter(etree.Element), root.iter(etree.Element), strict=True)
+    elements = zip(etree.fromstring(text, parser).iter(etree.Element), root.iter(etree.Element), strict=True)
     return {own: count for whole, own in elements if len(whole) and not len(own) and (count := _count(whole)) > 1}
 
 

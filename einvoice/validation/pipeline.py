@@ -151,7 +151,7 @@ class Context(NamedTuple):
             if not document.has_blanks and not schema.is_valid(document.tree, selection.schema, document.utf8):
                 document = document.with_blanks()
             violations = _schema_violations(document, selection)
-        profile, divided = selection.profile, text_nodes(document.root, document.utf8())
+        profile, divided = selection.profile, text_nodes(document.root, document.xml, document.utf8)
         collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data, divided)
         invoice = reader.read(document.root, collector)
         build = FindingBuilder(document.xml, invoice, selection, bool(violations), lang)

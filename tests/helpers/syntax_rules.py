@@ -23,7 +23,7 @@ def all_violations(root, stack=STACK):
     data = etree.tostring(root)
     if b"<!--" in data:
         root = xml.parse(data).getroot()
-    collector = Collector(root, stack, text_nodes=text_nodes(root, data))
+    collector = Collector(root, stack, text_nodes=text_nodes(root, data, lambda: data))
     reader.read(root, collector)
     return collector.violations()
 

@@ -104,7 +104,7 @@ def test_a_comment_elsewhere_divides_nothing() -> None:
 def test_text_nodes_are_counted_as_xpath_selects_them() -> None:
     data = b"<a><b> <!-- 1 -->EUR<!-- 2 --><?x?> </b><c>EUR<!-- --></c><d>E<![CDATA[U]]>R</d><e><!-- -->E</e></a>"
     root = xml.parse(data).getroot()
-    assert {it.tag: count for it, count in text_nodes(root, data).items()} == {"b": 3}
+    assert {it.tag: count for it, count in text_nodes(root, data, lambda: data).items()} == {"b": 3}
 
 
 def test_a_repeated_term_that_no_rule_objects_to_is_an_information() -> None:

@@ -53,7 +53,7 @@ def minimum(rule: SyntaxRule) -> int:
     """Return the number of elements in a document below which the rule is not violated."""
     if CHECKS[rule.check].always:
         return 0
-    if rule.check == "single":
+    if rule.check in ("single", "single_text"):
         return 2
     return int(rule.argument) + 1 if rule.check in ("at_most", "at_most_distinct", "at_most_distinct_words") else 1
 

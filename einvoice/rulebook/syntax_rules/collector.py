@@ -168,7 +168,7 @@ class Collector(ElementCollector):
         matches: defaultdict[SyntaxRule, _Matches] = defaultdict(list)
         elements_of: Mapping[Any, list[Any]] = self.elements
         for state, elements in elements_of.items():
-            if len(elements) >= state.minimum:
+            if len(elements) >= state.minimum or self._text_nodes:
                 for watch in state.watches:
                     matches[watch.rule].append((watch, elements))
         attributes: Mapping[tuple[Any, str], list[Any]] = self.attributes
@@ -178,7 +178,7 @@ class Collector(ElementCollector):
         violations: list[SyntaxViolation] = []
         for rule, found in matches.items():
             check = checks.CHECKS[rule.check]
-            if rule.check == SINGLE_TEXT:
+            if self._text_nodes and rule.check == SINGLE_TEXT:
                 found = self._of_text_nodes(found)
             if check.select is not None:
                 found = _selected(rule, check.select, found)
@@ -191,8 +191,6 @@ class Collector(ElementCollector):
 
     def _of_text_nodes(self, matches: _Matches) -> _Matches:
         """Return each element as often as it has text nodes."""
-        if not self._text_nodes:
-            return matches
         count = self._text_nodes.get
         return [(watch, [it for it in elements for _ in range(count(it, 1))]) for watch, elements in matches]
 
@@ -240,6 +238,8 @@ def _may_repeat(matches: _Matches) -> bool:
     if watch.depth is None or len(elements) < 2:
         return len(elements) > 1
     contexts = set(elements)
+    if len(contexts) < len(elements):  # text nodes
+        return True
     for _ in range(watch.depth):
         contexts = {element.getparent() for element in contexts}
         if len(contexts) < len(elements):
