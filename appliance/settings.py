@@ -70,6 +70,11 @@ class Settings(BaseSettings):
         default="", description="Rule set to apply, such as xrechnung-3.0.2. Default: the newest of this version."
     )
 
+    plausibility: Literal["on", "off"] = Field(
+        default="on",
+        description="Information on what the official rules do not check, such as wrong check digits: on or off.",
+    )
+
     engine: Engine = Field(
         default="native",
         description="Validation engine: native (einvoice), reference (official Schematron), or both, compared.",

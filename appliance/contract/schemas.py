@@ -70,8 +70,8 @@ class FindingItem(_Response):
 
     code: str = CODE
     severity: Literal["fatal", "warning", "information"] = SEVERITY
-    validation_layer: Literal["schema", "en16931", "cius", "extension", "profile", "pdf", "file"] = Field(
-        examples=["cius"]
+    validation_layer: Literal["schema", "en16931", "cius", "extension", "profile", "plausibility", "pdf", "file"] = (
+        Field(examples=["cius"])
     )
     section: str = SECTION
     title: str

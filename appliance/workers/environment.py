@@ -5,6 +5,7 @@ from collections.abc import Mapping
 _NAMES = frozenset(
     {
         "EINVOICE_CACHE",
+        "EINVOICE_PLAUSIBILITY",
         "EINVOICE_RULESET",
         "EINVOICE_RULES_COPY",
         "EINVOICE_RULES_DIR",

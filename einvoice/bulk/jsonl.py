@@ -65,7 +65,7 @@ def _artefacts() -> dict[str, str]:
 def options(settings: Mapping[str, Any]) -> Options:
     """Return the validation options of a run."""
     stored = {**settings, "rules": settings.get(_RULES_PATH)}
-    given = {name: stored[name] for name in Options._fields if stored.get(name)}
+    given = {name: stored[name] for name in Options._fields if stored.get(name) not in (None, "")}
     return Options(**given | ({"as_of": datetime.date.fromisoformat(given["as_of"])} if "as_of" in given else {}))
 
 
@@ -105,7 +105,7 @@ def _settings(line: bytes, path: Path) -> dict[str, Any]:
         raise ValueError(f"{path.name} does not contain results of einvoice") from None
     if number != VERSION:
         raise ValueError(f"{path.name} has format version {number}; this release reads version {VERSION}")
-    return {"engine": _NATIVE, **settings}  # older runs had no other engine
+    return {"engine": _NATIVE, "plausibility": False, **settings}  # older runs had no other engine, and no such rules
 
 
 def write(path: Path, settings: Mapping[str, Any], lines: Iterable[bytes], complete: bool = True) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
 from einvoice import presentation
 from einvoice.localization import Language
 from einvoice.localization.options import language
+from einvoice.model.dates import dates_of
 from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.iteration import content_of
 from einvoice.model.lines import Document, Line, Period
@@ -344,6 +345,11 @@ class Invoice(Identified):
         for cls in (Seller, Buyer, Payee, TaxRepresentative, Party, Addressee, TaxRegistration):
             parties += self.misplaced.get(cls, ())
         return numbers_of(parties)
+
+    @view("BT-2", "BT-7", "BT-9", "BT-26", "BT-72", "BT-73", "BT-74", "BT-134", "BT-135")
+    def dates(self) -> Sequence[Date]:
+        """All dates of the document."""
+        return dates_of(self)
 
     @view("BG-13")
     def delivery(self) -> Delivery:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,8 @@ from einvoice.rulebook.releases import releases
 
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
+PLAUSIBILITY: Final = "EINVOICE_PLAUSIBILITY"
+"""Environment variable for the default of the option `plausibility`: on or off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,7 @@ class Options:
     ruleset: str | None = None
     as_of: datetime.date | None = None
     engine: Engine = "native"
+    plausibility: bool = True
     data: RuleData | None = None
 
     def __post_init__(self) -> None:
@@ -38,11 +42,26 @@ class Options:
         _check("mode", self.mode, MODES)
         _check("engine", self.engine, ENGINES)
         if self.profile is not None:
-            _check("profile", self.profile, (None, *releases(self.data).sets))
+            known = releases(self.data).sets
+            _check("profile", self.profile, (None, *(name for name in known if not known[name].is_informative)))
         if self.ruleset:
             releases(self.data).named(self.ruleset)
         if self.as_of is not None and not isinstance(self.as_of, datetime.date):
             raise TypeError(f"argument 'as_of' must be a datetime.date, not {type(self.as_of).__name__}")
+
+
+def plausibility(value: bool | None) -> bool:
+    """Return the option `plausibility`, by default that of the environment.
+
+    Raises:
+        ValueError: the environment variable is neither "on" nor "off".
+    """
+    if value is not None:
+        return value
+    setting = os.environ.get(PLAUSIBILITY) or "on"
+    if setting not in ("on", "off"):
+        raise ValueError(f"environment variable {PLAUSIBILITY} must be 'on' or 'off', not {setting!r}")
+    return setting == "on"
 
 
 def _check(name: str, value: str, valid: Sequence[str | None]) -> None:

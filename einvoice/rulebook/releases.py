@@ -144,7 +144,11 @@ class Releases:
 
     def all(self) -> tuple[Release, ...]:
         """Return all releases that can be selected, by rule set: those of the default CIUS first."""
-        selectable = [name for name, it in self.sets.items() if it.kind != "profile" and self.owner(name) == name]
+        selectable = [
+            name
+            for name, it in self.sets.items()
+            if it.kind != "profile" and not it.is_informative and self.owner(name) == name
+        ]
         selectable.sort(key=lambda name: name != self.default)
         return tuple(release for name in selectable for release in self.of(name))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.result import Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
+from einvoice.result.options import plausibility as is_plausibility_on
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
@@ -56,6 +57,7 @@ def validate(
     ruleset: str | None = None,
     as_of: datetime.date | None = None,
     engine: Engine = "native",
+    plausibility: bool | None = None,
     rules: str | Path | None = None,
 ) -> ValidationResult:
     """Validate an invoice against its XML schema and the rules of the specification that it declares.
@@ -83,6 +85,9 @@ def validate(
             `einvoice rules add`, or the bundled ones, which do not cover every document. "both" uses the rules of
             einvoice, and lists the differences from the official artefacts in `agreement`. "reference" and "both"
             need the extra "reference".
+        plausibility: whether to report, as information, what the official rules do not check: check digits, quantity
+            times price, dates that do not exist. Default: on, unless the environment variable EINVOICE_PLAUSIBILITY is
+            "off". The engine "reference" never reports it.
         rules: folder or archive of further rule sets. One that a specification of its own names validates the documents
             that declare it; any other validates all documents that its base validates. Default: the folder in the
             environment variable EINVOICE_RULES_DIR, read once, or none.
@@ -96,7 +101,16 @@ def validate(
     started = time.perf_counter()
     lang = language(lang)
     data = rule_data(rules)
-    options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
+    options = Options(
+        lang=lang,
+        mode=mode,
+        profile=profile,
+        ruleset=ruleset,
+        as_of=as_of,
+        engine=engine,
+        plausibility=is_plausibility_on(plausibility),
+        data=data,
+    )
     document = _open(source, data)
     container = pipeline.container if document.hybrid else None
     return _validated(document, options, container, started)

@@ -43,6 +43,9 @@ _MAX_UNMAPPED: Final = 20
 """Maximum number of findings for content that no business term covers."""
 _OF_DECLARATION: Final = "DECL-"
 """Prefix of the codes about BT-24; they come first, as they explain which rules were applied."""
+_ENCODING: Final = "PLAUS-ENCODING"
+_UTF_8: Final = ("utf-8", "ascii")
+"""Encodings whose bytes are UTF-8."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
 
@@ -307,6 +310,23 @@ def repeated(context: Context) -> Outcome:
     return Outcome(found.findings())
 
 
+def encoding(context: Context) -> Outcome:
+    """Report an XRechnung that is not in UTF-8, which no rule about its content can see."""
+    selection = context.selection
+    if not selection.plausibility or "xrechnung" not in selection.rulesets:
+        return Outcome()
+    data = context.document.xml
+    declaration = data[: data.find(b"?>", 0, 200)].lower()
+    if b'encoding="utf-8"' in declaration or b"encoding='utf-8'" in declaration:  # quick, and never so in UTF-16
+        return Outcome()
+    found = transcode(data).codec
+    if found in _UTF_8:
+        return Outcome()
+    shown = "utf-16" if found.startswith("utf-16") else found.replace("iso8859", "iso-8859").replace("cp", "windows-")
+    values = {"encoding": shown.upper()}
+    return Outcome([context.build.of_entry(_ENCODING, "plausibility", context.document.root, values)])
+
+
 def container(context: Context) -> Outcome:
     """Validate the PDF around the invoice."""
     hybrid = context.document.hybrid
@@ -327,6 +347,7 @@ NATIVE: Final[Sequence[Pass]] = (
     rules,
     unmapped,
     repeated,
+    encoding,
 )
 """The passes with the rules of einvoice, in order."""
 

@@ -46,6 +46,7 @@ class RuleSelection:
         status: relation of the declared specification to the current one.
         national: the default CIUS in the release that goes with the selected one, applied or not.
         forced: whether the options override the declaration of the document.
+        plausibility: whether the rule sets apply that only inform.
     """
 
     identity: Identity
@@ -55,6 +56,7 @@ class RuleSelection:
     status: Status
     national: Layer
     forced: bool
+    plausibility: bool = True
 
     def identity_of(self, document: Identity) -> Identity:
         """Return the identity of the document relative to the current release."""
@@ -78,7 +80,7 @@ class RuleSelection:
 
     @functools.cached_property
     def stack(self) -> Stack:
-        """The rule sets that are compiled, each with its release."""
+        """The rule sets of the document, each with its release."""
         known = releases(self.data)
         names = known.chain(self.rulesets[-1]) if self.profile else self.rulesets
         added = _added(self.data, self.rulesets, self.identity.syntax)
@@ -102,9 +104,10 @@ class RuleSelection:
 
     @functools.cached_property
     def program(self) -> Program:
-        """The compiled rules, including rules that do not apply to the Factur-X profile."""
+        """The compiled rules, including rules that do not apply to the Factur-X profile, and those that only inform."""
         copied_by = self.profile.ruleset if self.profile else ""
-        return engine.rulebook(self.data).program(self.identity.syntax, self.stack, copied_by)
+        informative = _informative(self.data, self.identity.syntax) if self.plausibility else ()
+        return engine.rulebook(self.data).program(self.identity.syntax, (*self.stack, *informative), copied_by)
 
     @functools.cached_property
     def layers(self) -> tuple[Layer, ...]:
@@ -144,13 +147,14 @@ class RuleSelection:
         )
 
     def with_release(self, release: Release) -> RuleSelection:
-        """Return the selection for another release."""
+        """Return the selection for another release, without the rule sets that only inform: they have no release."""
         known = releases(self.data)
         return replace(
             self,
             release=release,
             rulesets=_rulesets(self.specification, release, self.forced, known),
             national=_national(known, release),
+            plausibility=False,
         )
 
 
@@ -198,6 +202,7 @@ def _select(
         status=_status(identity.specification, options.mode, known),
         national=_national(known, release),
         forced=forced,
+        plausibility=options.plausibility and options.engine != "reference",
     )
 
 
@@ -265,10 +270,17 @@ def _added(data: RuleData, rulesets: tuple[str, ...], syntax: str) -> tuple[str,
     named = {name for specification in specifications(data).values() for name in specification.rulesets}
     result: list[str] = []
     for name, ruleset in known.sets.items():
-        is_own = name in data.added and name not in (*named, *rulesets)
+        is_own = name in data.added and name not in (*named, *rulesets) and not ruleset.is_informative
         if is_own and syntax in ruleset.syntaxes and ruleset.base in (*rulesets, *result):
             result.append(name)
     return tuple(result)
+
+
+@functools.cache
+def _informative(data: RuleData, syntax: str) -> Stack:
+    """Return the rule sets that apply beside those of any specification, each with its newest release."""
+    sets = releases(data).sets.values()
+    return tuple((it.name, it.newest) for it in sets if it.is_informative and syntax in it.syntaxes)
 
 
 def _status(specification: Specification, mode: Mode, known: Releases) -> Status:

@@ -38,7 +38,7 @@ def stylesheets():
 def test_validate_peppol(benchmark, name):
     result = benchmark(einvoice.validate, invoices.peppol())
     assert result.is_valid
-    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "peppol"]
+    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "peppol", "plausibility"]
 
 
 @pytest.mark.slow

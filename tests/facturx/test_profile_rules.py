@@ -72,7 +72,7 @@ def test_a_document_of_a_profile_is_valid(profile):
 )
 def test_stack_contains_the_layers_of_the_profile(profile, expected):
     stack = validated(profile_document(profile)).stack
-    assert [layer.name for layer in stack.layers] == expected
+    assert [layer.name for layer in stack.layers] == [*expected, "plausibility"]
     layer = stack.layer("facturx")
     assert layer.executed
     assert layer.version == "1.09"
@@ -96,14 +96,14 @@ def test_en16931_is_a_factur_x_profile_only_on_request():
     data = profile_document("en16931")
     plain = einvoice.validate(data)
     assert plain.identity.profile == "EN 16931"
-    assert [layer.name for layer in plain.stack.layers] == ["schema", "en16931"]
+    assert [layer.name for layer in plain.stack.layers] == ["schema", "en16931", "plausibility"]
     assert validated(data).identity.profile == "Factur-X EN 16931"
 
 
 def test_other_documents_are_not_validated_as_a_profile():
     result = einvoice.validate(CII, profile="facturx")
     assert result.identity.profile == "XRechnung"
-    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "xrechnung"]
+    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "xrechnung", "plausibility"]
 
 
 def test_a_profile_can_be_validated_by_xrechnung():

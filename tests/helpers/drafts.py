@@ -328,7 +328,7 @@ def _parties(draw: DrawFn, way: str) -> Draft:
         parties["tax_representative"] = st.builds(
             lambda where, more: where | more,
             addresses(),
-            st.fixed_dictionaries({"name": words(), "vat_id": st.just("DE192837465")}),
+            st.fixed_dictionaries({"name": words(), "vat_id": st.just("DE192837463")}),
         )
     return draw(given_or_not(**parties))
 

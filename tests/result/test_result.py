@@ -251,10 +251,10 @@ def test_json_describes_invoice_and_validation_stack(valid):
     assert (stack["mode"], stack["status"], stack["scenario_id"]) == ("current", "current", "xrechnung-3.0-ubl")
     assert "1.3.16" in stack["en16931"]
     assert "2.6.0" in stack["xrechnung"]
-    assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung"]
-    assert [layer["kind"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
-    assert [layer["version"] for layer in stack["layers"]] == ["2.1", "1.3.16", "2.6.0"]
-    assert [layer["rules"] > 0 for layer in stack["layers"]] == [False, True, True]
+    assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung", "plausibility"]
+    assert [layer["kind"] for layer in stack["layers"]] == ["schema", "en16931", "cius", "plausibility"]
+    assert [layer["version"] for layer in stack["layers"]] == ["2.1", "1.3.16", "2.6.0", "1.0"]
+    assert [layer["rules"] > 0 for layer in stack["layers"]] == [False, True, True, True]
     for layer in stack["layers"]:
         assert layer["executed"] is True
         assert layer["title"]

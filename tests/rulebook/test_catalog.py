@@ -25,7 +25,7 @@ LANGUAGES = ("de", "en")
 LAYERS = {
     **{name: name for name in ("file", "schema", "en16931", "pdf")},
     "xrechnung": "cius", "xrechnung-extension": "extension", "nlcius": "cius", "peppol": "cius",
-    "peppol-selfbilling": "cius", "facturx": "profile",
+    "peppol-selfbilling": "cius", "facturx": "profile", "plausibility": "plausibility",
 }  # fmt: skip
 #: Codes of the official Schematron as published: EN 16931 1.3.16 (UBL, CII), XRechnung 2.6.0 with Peppol's,
 #: NLCIUS (SI-UBL 2.0.3.13, NLCIUS-CII 1.0.3.13), and Peppol BIS Billing 2026.5.
@@ -80,7 +80,9 @@ def written():
 
 def test_catalog_contains_every_official_code():
     retired = {code for code in codes() if catalog()[code].until}
-    product = {code for code in codes() if catalog()[code].layer in ("file", "schema", "pdf", "facturx")}
+    product = {
+        code for code in codes() if catalog()[code].layer in ("file", "schema", "pdf", "facturx", "plausibility")
+    }
     assert len(OFFICIAL) == len(set(OFFICIAL)) == 1825
     assert not set(OFFICIAL) - set(codes())
     assert not (retired | product) & set(OFFICIAL)

@@ -92,7 +92,8 @@ def test_result_equals_that_of_saxon(case):
 
 def test_every_function_has_cases():
     tested = {path.stem for path, _ in cases()}
-    assert set(functions.CALLABLE) - tested == {
+    own = {name for name, function in functions.CALLABLE.items() if _is_own(function)}
+    assert set(functions.CALLABLE) - tested - own == {
         "corrected_skonto_line",
         "corrected_skonto_parts",
         "descendants",
@@ -106,12 +107,17 @@ def test_every_function_has_cases():
     }  # without XPath on single values; see test_language
 
 
+def _is_own(function):
+    """Return whether no official rule has such a function: examples of rules and doctests show what it does."""
+    return getattr(function, "__module__", "").endswith(".plausibility")
+
+
 def test_every_function_documents_its_xpath_and_an_example():
     for name, function in functions.CALLABLE.items():
         if inspect.isbuiltin(function):
             continue
         documented = inspect.getdoc(function)
-        assert "``" in documented or "BR-" in documented, name
+        assert "``" in documented or "BR-" in documented or _is_own(function), name
         assert ">>>" in documented or name == "descendants", name
 
 

@@ -47,7 +47,7 @@ def test_a_self_billed_invoice_is_validated_by_its_own_rules():
     self_billed = document(changes={"type_code": "389"}).replace(BILLING, SELF_BILLING)
     result = einvoice.validate(self_billed)
     assert (result.is_valid, codes(result)) == (True, [])
-    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "peppol-selfbilling"]
+    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "peppol-selfbilling", "plausibility"]
     ordinary = einvoice.validate(document().replace(BILLING, SELF_BILLING), lang="en")
     assert codes(ordinary) == ["PEPPOL-EN16931-P0100"]
     assert "389" in ordinary.findings[0].fix()

@@ -67,7 +67,7 @@ def test_rule_set_name_selects_the_last_release_of_its_specification(data, name,
 
 def test_en16931_rule_set_has_no_national_layer():
     result = einvoice.validate(UBL, ruleset="en16931-1.3.12")
-    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931"]
+    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "plausibility"]
     assert versions(result)["en16931"] == "1.3.12"
 
 
@@ -111,7 +111,7 @@ def test_environment_variable_pins_the_current_release(monkeypatch):
     monkeypatch.setenv(PINNED, "xrechnung-2.3.1")
     assert versions(einvoice.validate(UBL))["xrechnung"] == "1.8.2"
     declares_en16931 = UBL.replace(TODAY, b"urn:cen.eu:en16931:2017")
-    assert versions(einvoice.validate(declares_en16931)) == {"schema": "2.1", "en16931": "1.3.9"}
+    assert versions(einvoice.validate(declares_en16931)) == {"schema": "2.1", "en16931": "1.3.9", "plausibility": "1.0"}
     assert versions(einvoice.validate(UBL, ruleset="xrechnung-3.0.2"))["xrechnung"] == "2.6.0"
     monkeypatch.setenv(PINNED, "xrechnung-9")
     with pytest.raises(ValueError, match=r"EINVOICE_RULESET: unknown rule set 'xrechnung-9'"):

@@ -169,7 +169,7 @@ def test_a_warning_about_scenarios_keeps_verdict_and_rules():
         result = einvoice.validate(data)
         assert result.is_valid
         assert codes(result)[0] == "DECL-NO-SCENARIO"
-        assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "xrechnung"]
+        assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "xrechnung", "plausibility"]
 
 
 def test_a_pinned_older_release_has_its_own_scenarios(monkeypatch):

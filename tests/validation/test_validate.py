@@ -59,6 +59,7 @@ def test_samples_are_valid(data, syntax, root):
         ("schema", True),
         ("en16931", True),
         ("xrechnung", True),
+        ("plausibility", True),
     ]
 
 
@@ -151,13 +152,13 @@ def layers(data, **options):
 def test_xrechnung_rules_apply_on_request(options):
     core = NO_PAYMENT.replace(XRECHNUNG, b"urn:cen.eu:en16931:2017")
     assert einvoice.validate(core).is_valid
-    assert layers(core) == ["schema", "en16931"]
+    assert layers(core) == ["schema", "en16931", "plausibility"]
     forced = einvoice.validate(core, **options)
     assert not forced.is_valid
-    assert [layer.name for layer in forced.stack.layers] == ["schema", "en16931", "xrechnung"]
+    assert [layer.name for layer in forced.stack.layers] == ["schema", "en16931", "xrechnung", "plausibility"]
     assert forced.identity.profile == "EN 16931"
     minimum = CII.replace(XRECHNUNG, b"urn:factur-x.eu:1p0:minimum")
-    assert layers(minimum, **options) == ["schema", "en16931", "xrechnung"]
+    assert layers(minimum, **options) == ["schema", "en16931", "xrechnung", "plausibility"]
 
 
 @pytest.mark.parametrize(
@@ -254,6 +255,7 @@ def test_rule_set_without_rules_for_the_syntax_is_an_error(tmp_path):
     assert [(layer.name, layer.executed) for layer in result.stack.layers] == [
         ("schema", True),
         ("en16931", True),
+        ("plausibility", True),
         ("regional", False),
     ]
     assert not result.is_valid

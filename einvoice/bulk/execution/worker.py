@@ -28,6 +28,7 @@ class Options(NamedTuple):
     as_of: datetime.date | None = None
     rules: str | None = None
     engine: Engine = "native"
+    plausibility: bool | None = None
 
 
 def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:

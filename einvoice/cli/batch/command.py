@@ -79,6 +79,7 @@ def _validate(files: Corpus, options: argparse.Namespace) -> ResultSet:
         ruleset=options.ruleset,
         as_of=options.as_of,
         engine=options.engine,
+        plausibility=options.plausibility,
         rules=options.rules,
         allow_empty=True,
     )

@@ -23,7 +23,7 @@ from einvoice.validation import ENGINES, MODES, Options, validate
 VALID, FINDINGS, UNREADABLE = range(3)
 NEVER: Final = "never"
 """Value of --fail-on with which findings do not matter."""
-_ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine")
+_ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility")
 _BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
 _BATCH_OPTIONS: Final = (
     "workers", "progress", "select", "ignore", "fail_on", "summary", "baseline", "write_baseline", "compare",
@@ -82,6 +82,14 @@ def _add_rule_options(parser: argparse.ArgumentParser) -> None:
         choices=ENGINES,
         default="native",
         help="reference: use the official Schematron (see einvoice rules add); both: compare it with einvoice",
+    )
+    parser.add_argument(
+        "--no-plausibility",
+        dest="plausibility",
+        action="store_const",
+        const=False,
+        help="do not report what the official rules do not check, such as wrong check digits (also: "
+        "EINVOICE_PLAUSIBILITY=off)",
     )
     add_rules(parser)
 

@@ -204,7 +204,7 @@ class TaxRepresentative(DraftModel):
     """The tax representative of the seller."""
 
     name: Text | None = draft_field("BT-62", example="Steuervertretung GmbH")
-    vat_id: Text | None = draft_field("BT-63", example="DE192837465")
+    vat_id: Text | None = draft_field("BT-63", example="DE192837463")
     street: Text | None = draft_field("BT-64", example="Steuerweg 3")
     additional_street: Text | None = draft_field("BT-65", example="2. Etage")
     address_line_3: Text | None = draft_field("BT-164", example="Tür 4")

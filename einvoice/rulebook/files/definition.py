@@ -271,6 +271,11 @@ class Definition:
         return next((data["renamed_from"] for data in sources if "renamed_from" in data), {})
 
     @property
+    def yields_to(self) -> frozenset[str]:
+        """Codes of rules beside which this one does not apply, since they check the same."""
+        return frozenset(self.variant.get("yields_to", self.data.get("yields_to", ())))
+
+    @property
     def aliases(self) -> tuple[str, ...]:
         """Other codes of the rule, including those in older releases."""
         return (*self.data.get("aliases", ()), *([self.renamed_from["code"]] if self.renamed_from else ()))

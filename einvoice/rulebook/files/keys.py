@@ -36,8 +36,10 @@ OVERLAY: Final[Keys] = {**OF_SENTENCE, "code": str}
 CONSTANT: Final = str | int | list[str] | dict[str, str]
 _OF_SYNTAX: Final[Keys] = {"ubl": dict, "cii": dict}
 #: Keys of a variant; all others are constants.
-MEMBER: Final[Keys] = {**OF_SENTENCE, "since": str, "until": str, "renamed_from": dict, **_OF_SYNTAX}
-_QUIRKS_MEMBER: Final[Keys] = {key: kind for key, kind in MEMBER.items() if key not in ("since", "until")}
+MEMBER: Final[Keys] = {
+    **OF_SENTENCE, "since": str, "until": str, "renamed_from": dict, "yields_to": list[str], **_OF_SYNTAX,
+}  # fmt: skip
+_QUIRKS_MEMBER: Final[Keys] = {key: kind for key, kind in MEMBER.items() if key not in ("since", "until", "yields_to")}
 #: The content of a field: its text in the document, or a table or list that ``files.examples`` reads.
 _Content: TypeAlias = str | dict[str, Any] | list[Any]
 EXAMPLE: Final[Keys] = {
@@ -52,8 +54,9 @@ _TABLES: Final = list[dict[str, Any]]
 FILE: Final[Keys] = {
     **OVERLAY,
     "variants": dict[str, dict[str, Any]], "section": str, "since": str, "until": str, "replaces": list[str],
-    "aliases": list[str], "renamed_from": dict, "source": str, **_OF_SYNTAX, "history": _TABLES, "deviation": _TABLES,
-    "notes": _TABLES, SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES, "examples": dict,
+    "yields_to": list[str], "aliases": list[str], "renamed_from": dict, "source": str, **_OF_SYNTAX,
+    "history": _TABLES, "deviation": _TABLES, "notes": _TABLES,
+    SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
 SCHEMATRON: Final = "schematron"

@@ -312,6 +312,8 @@ def _check_definition(definition: Definition) -> None:
         raise RuleError("excludes every release", file=file, key="until")
     for syntax in definition.ruleset.syntaxes:
         sentence = definition.sentence(syntax, definition.ruleset.newest)
+        if definition.ruleset.is_informative and sentence.severity != "information":
+            raise RuleError("must be information in this kind of rule set", file=file, key="severity")
         if not sentence.assertion and not sentence.not_applicable:
             hint = "if the rule cannot be violated, give the reason with not_applicable"
             raise RuleError("is missing", file=file, key="assert", hint=hint)

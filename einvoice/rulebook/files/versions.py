@@ -14,7 +14,9 @@ from einvoice.rulebook.rule import SYNTAXES
 ADOPTED_TITLE = "adopted_title"
 #: What it quotes: the title, and the title with a small first letter.
 TITLE, LOWER_TITLE = "{title}", "{lower_title}"
-KINDS = ("en16931", "cius", "extension", "profile")
+KINDS = ("en16931", "cius", "extension", "profile", "plausibility")
+#: Kinds of rule sets that no document declares: they apply beside those of its specification, and only inform.
+INFORMATIVE = ("plausibility",)
 KEYS: Mapping[str, type] = {
     "kind": str, "base": str, "name": str, "title": dict, "syntaxes": list, "default": bool, "source": str,
     "versions": list, "adopted": dict, "adopted_title": dict,
@@ -56,7 +58,8 @@ class RuleSet(NamedTuple):
 
     Attributes:
         name: of the folder; layers of a validation have this name.
-        kind: relation to EN 16931: "en16931" (the standard itself), "cius", "extension", or "profile" (Factur-X).
+        kind: relation to EN 16931: "en16931" (the standard itself), "cius", "extension", "profile" (Factur-X), or one
+            of `INFORMATIVE`.
         base: name of the rule set that it builds on; "" for EN 16931.
         label: short name for texts, such as "XRechnung".
         title: by language.
@@ -89,6 +92,11 @@ class RuleSet(NamedTuple):
         template = self.adopted_title.get(language, TITLE)
         lower = title if title[1:2].isupper() else title[:1].lower() + title[1:]
         return template.replace(TITLE, title).replace(LOWER_TITLE, lower)
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether it applies beside the rule sets of any specification, and only informs."""
+        return self.kind in INFORMATIVE
 
     @property
     def newest(self) -> str:

@@ -17,12 +17,13 @@ _DIGITS = r"[0-9]+\Z"
 _ZERO: Final = ord("0")
 
 
-def _digits(x: str, length: int = 0) -> list[int]:
+def digits_of(x: str, length: int = 0) -> list[int]:
     """Return the digits of a text, none if it has other characters or, with ``length``, another length."""
     return [ord(digit) - _ZERO for digit in x] if re.match(_DIGITS, x) and length in (0, len(x)) else []
 
 
-def _weighted(digits: Iterable[int], weights: Iterable[int]) -> int:
+def weighted(digits: Iterable[int], weights: Iterable[int]) -> int:
+    """Return the sum of the digits, each multiplied by its weight."""
     return sum(digit * weight for digit, weight in zip(digits, weights, strict=False))
 
 
@@ -41,7 +42,7 @@ def has_gs1_digit(x: str) -> bool:
     >>> has_gs1_digit("7300010000001"), has_gs1_digit("7300010000002"), has_gs1_digit("0"), has_gs1_digit("")
     (True, False, True, False)
     """
-    digits = _digits(x)
+    digits = digits_of(x)
     return bool(digits) and (sum(digits[-1::-2]) + 3 * sum(digits[-2::-2])) % 10 == 0
 
 
@@ -55,8 +56,8 @@ def is_norwegian_number(x: str) -> bool:
     >>> is_norwegian_number("974760673"), is_norwegian_number("974760674"), is_norwegian_number("000000000")
     (True, False, False)
     """
-    digits = _digits(x, 9)
-    return any(digits) and _weighted(digits, _NORWEGIAN) % 11 == 0
+    digits = digits_of(x, 9)
+    return any(digits) and weighted(digits, _NORWEGIAN) % 11 == 0
 
 
 @function()
@@ -66,7 +67,7 @@ def is_belgian_number(x: str) -> bool:
     >>> is_belgian_number("0202239951"), is_belgian_number("0202239952")
     (True, False)
     """
-    return bool(_digits(x, 10)) and 97 - int(x[:8]) % 97 == int(x[8:])
+    return bool(digits_of(x, 10)) and 97 - int(x[:8]) % 97 == int(x[8:])
 
 
 @function()
@@ -76,7 +77,7 @@ def is_italian_vat_number(x: str) -> bool:
     >>> is_italian_vat_number("00743110157"), is_italian_vat_number("00743110158")
     (True, False)
     """
-    digits = _digits(x, 11)
+    digits = digits_of(x, 11)
     return bool(digits) and _has_luhn_digit(digits)
 
 
@@ -89,7 +90,7 @@ def is_swedish_number(x: str) -> bool:
     >>> is_swedish_number("5560360793"), is_swedish_number("5560360794"), is_swedish_number("55603607931")
     (True, False, True)
     """
-    digits = _digits(x[:10], 10)
+    digits = digits_of(x[:10], 10)
     return x.isdecimal() and bool(digits) and _has_luhn_digit(digits)
 
 
@@ -105,8 +106,8 @@ def is_australian_number(x: str) -> bool:
     >>> is_australian_number("51824753556"), is_australian_number("51824753557")
     (True, False)
     """
-    digits = _digits(x, 11)
-    return bool(digits) and (_weighted(digits, _AUSTRALIAN) - 10) % 89 == 0
+    digits = digits_of(x, 11)
+    return bool(digits) and (weighted(digits, _AUSTRALIAN) - 10) % 89 == 0
 
 
 _GREEK: Final = (256, 128, 64, 32, 16, 8, 4, 2)
@@ -121,8 +122,8 @@ def is_greek_number(x: str) -> bool:
     >>> is_greek_number("094259216"), is_greek_number("094259217"), is_greek_number("094259216X")
     (True, False, True)
     """
-    digits = _digits(x[:9], 9)
-    return bool(digits) and _weighted(digits, _GREEK) % 11 % 10 == digits[8]
+    digits = digits_of(x[:9], 9)
+    return bool(digits) and weighted(digits, _GREEK) % 11 % 10 == digits[8]
 
 
 _NUMBER = r"[ \t\n\r]*[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|INF)[ \t\n\r]*\Z"

@@ -115,7 +115,12 @@ def build(
                 if rule:
                     checked.append((definition, rule))
     replaced = {code for definition, _ in checked for code in definition.data.get("replaces", ())}
-    kept = [rule for definition, rule in checked if definition.code not in replaced]
+    codes = {definition.code for definition, _ in checked}
+    kept = [
+        rule
+        for definition, rule in checked
+        if definition.code not in replaced and codes.isdisjoint(definition.yields_to)
+    ]
     rows = [_layer(rule_sets.sets[name], version, digests[name], syntax, kept) for name, version in stack]
     return rows, *assemble(kept, syntax, dict(stack), data)
 
