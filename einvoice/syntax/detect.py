@@ -220,7 +220,8 @@ def declared_specification(syntax: Syntax, identifier: str | None, data: RuleDat
     if identifier is None or (listed and not listed.pattern):
         return listed or known["unknown"]
     for it in (listed,) if listed else known.values():
-        if it.pattern and syntax in it.syntaxes and (match := re.fullmatch(it.pattern, identifier, re.DOTALL)):
+        is_usable = syntax in it.syntaxes or not it.has_rules  # one without rules is named in any syntax
+        if it.pattern and is_usable and (match := re.fullmatch(it.pattern, identifier, re.DOTALL)):
             return replace(it, version=match.groupdict().get("version") or it.version)
     return listed or known["unknown"]
 

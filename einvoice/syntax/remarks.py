@@ -15,6 +15,9 @@ from einvoice.syntax.detect import Identity, Remark, Specification, Syntax, spec
 _MAX_LENGTH: Final = 200
 """Maximum number of characters of a quoted identifier, and of one that is compared with the known ones."""
 _MIN_SIMILARITY: Final = 0.8
+_EDITION: Final = re.compile(r"(?i)en\s?16931(?:-1)?\s?:\s?(\d[\d\s]*\d)")
+"""The edition in an identifier."""
+_OWN_EDITION: Final = "2017"
 _NO_SCENARIO: Final = "DECL-NO-SCENARIO"
 
 
@@ -77,6 +80,8 @@ def nearest(declared: str, syntax: Syntax, data: RuleData | None = None) -> Spec
 
 @functools.lru_cache(maxsize=256)
 def _nearest(text: str, syntax: Syntax, data: RuleData | None) -> Specification | None:
+    if (named := _EDITION.search(text)) and re.sub(r"\s", "", named[1]) != _OWN_EDITION:
+        return None  # another edition is not a misspelling
     known = specifications(data)
     usable = [it for it in known.values() if syntax in it.syntaxes and it.identifiers]
     by_identifier = {identifier.lower(): it for it in usable for identifier in (*it.identifiers, *it.misspellings)}

@@ -29,7 +29,7 @@ def text_nodes(root: Any, data: bytes, utf8: Callable[[], bytes]) -> dict[Any, i
     if b"!" not in data and data.count(b"?") <= _OF_DECLARATION:  # as in most documents
         return {}
     text = utf8()
-    if not _BESIDE_TEXT.search(text):
+    if b"<![CDATA[" not in text and not _BESIDE_TEXT.search(text):
         return {}
     parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True)
     elements = zip(etree.fromstring(text, parser).iter(etree.Element), root.iter(etree.Element), strict=True)

@@ -234,7 +234,9 @@ def rules(context: Context) -> Outcome:
         names = (name for name, _ in selection.stack)
         failed = context.not_run("LAYER-FAILED", names, reason=type(error).__name__)
         return Outcome([*failed.findings, *missing.findings], [*failed.layers, *missing.layers])
-    layers = [replace(it, executed=False) if it.name in stopped else it for it in selection.layers]
+    layers: Sequence[Layer] = selection.layers
+    if stopped:
+        layers = [replace(it, executed=False) if it.name in stopped else it for it in layers]
     return Outcome([*findings, *of_syntax_rules, *missing.findings], [*layers, *missing.layers])
 
 
@@ -300,7 +302,7 @@ def _names_of(element: Any) -> Mapping[str, str]:
 
 def repeated(context: Context) -> Outcome:
     """Report terms that the standard allows once and the document gives several times, unless a rule reports it."""
-    if context.violations or not context.invoice.repeated:
+    if context.violations or not context.invoice.repeated or context.selection.profile:  # a profile may allow it
         return Outcome()
     found = FindingsByCode(_MAX_UNMAPPED)
     for first, further in context.invoice.repeated:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from einvoice.model.location import line, name
 from einvoice.model.terms import term
 from einvoice.model.values import normalize_space
+from einvoice.quotation import quote
 from einvoice.rulebook.syntax_rules.stops import CODE, NUMERIC
 
 if TYPE_CHECKING:
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from einvoice.validation.findings import FindingBuilder
 
 STOPPED: Final = CODE
+_MAX_LENGTH: Final = 80
+"""Maximum number of characters of a quoted value: titles quote two."""
 REPEATED: Final = "TERM-REPEATED"
 
 
 def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Finding:
     """Return the error about content at which the official Schematron stops, at the second occurrence."""
     first, element = violation.found[0], violation.element
-    terms = build.terms_at(element)
+    terms = build.terms_at(element) or build.terms_at(first)
     values = _values(first, element) | {"rule": violation.rule.argument}
     if violation.rule.check == NUMERIC:
         values |= {"number": True}
@@ -29,21 +32,21 @@ def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Fi
         values |= {"divided": True}
     elif terms and term(terms[0]).cardinality.endswith("n"):
         values |= {"allowed": True}
-    elif terms:
-        values |= {"term": terms[0]}
+    else:
+        values |= {"term": terms[0]} if terms else {"second": values["second"]}
     return build.of_entry(STOPPED, layer, element, values, terms)
 
 
 def repeated(build: FindingBuilder, first: Any, further: Any) -> Finding:
     """Return the information about a further occurrence of a term or group that the standard allows once."""
-    values = _values(first.node, further.node)
-    equal = {"equal": True} if values["first"] == values["second"] else {}
-    return build.of_entry(REPEATED, "file", further.node, {**values, **equal}, build.terms_at(further.node))
+    values, terms = _values(first.node, further.node), build.terms_at(further.node)
+    return build.of_entry(REPEATED, "file", further.node, {**values, **({"term": terms[0]} if terms else {})}, terms)
 
 
 def _values(first: Any, second: Any) -> dict[str, object]:
     return {
         "element": name(second.tag),
+        "parent": name(second.getparent().tag),
         "first": _content(first),
         "first_line": line(first),
         "second": _content(second),
@@ -53,4 +56,4 @@ def _values(first: Any, second: Any) -> dict[str, object]:
 
 def _content(element: Any) -> str:
     """Return the text of an element, or of all elements in a group."""
-    return normalize_space((" " if len(element) else "").join(element.itertext()))
+    return quote(normalize_space((" " if len(element) else "").join(element.itertext())), limit=_MAX_LENGTH)

@@ -68,7 +68,7 @@ class RuleSelection:
         """The declared specification, relative to the current release."""
         return self.identity.specification
 
-    @property
+    @functools.cached_property
     def is_judged(self) -> bool:
         """Whether the rules are those of the edition of EN 16931 that the document declares."""
         return self.specification.kind != "edition"

@@ -219,3 +219,15 @@ def test_the_number_of_rules_that_were_not_run_is_told():
     assert remark.values["own_rules"] == "121"
     title = entry("DECL-CORE-ONLY").title("en", remark.values, 0)
     assert title.endswith("validated against EN 16931 only, not against its own 121 rules")
+
+
+@pytest.mark.parametrize("edition", ["20 26", "20261", "２０２６", "26"])
+def test_a_misspelt_edition_is_not_taken_for_that_of_2017(edition):
+    assert remarks.nearest(f"urn:cen.eu:en16931:{edition}", "UBL") is None
+
+
+@pytest.mark.parametrize(
+    "declared", ["urn:peppol:pint:billing-1@jp-1", "OIOUBL-2.1", EXTENSION + "urn:UBL.BE:1.0.0.20180214"]
+)
+def test_a_specification_for_ubl_is_named_in_cii_too(declared):
+    assert cii(declared).profile == ubl(declared).profile != "unknown"

@@ -168,8 +168,10 @@ class Collector(ElementCollector):
         matches: defaultdict[SyntaxRule, _Matches] = defaultdict(list)
         elements_of: Mapping[Any, list[Any]] = self.elements
         for state, elements in elements_of.items():
-            if len(elements) >= state.minimum or self._text_nodes:
-                for watch in state.watches:
+            for watch in state.watches:
+                matches[watch.rule].append((watch, elements))
+            if state.repeat_watches and (len(elements) > 1 or self._text_nodes):
+                for watch in state.repeat_watches:
                     matches[watch.rule].append((watch, elements))
         attributes: Mapping[tuple[Any, str], list[Any]] = self.attributes
         for (state, name), elements in attributes.items():

@@ -31,18 +31,18 @@ class MatchedState(ElementState):
     Attributes:
         nodes: nodes of the rule table that the path leads to.
         watches: rules that need the elements.
+        repeat_watches: rules that need them only if there are several.
         attribute_watches: rules that need the elements with an attribute, by name of the attribute.
-        minimum: with fewer elements, none of the rules can be violated.
     """
 
-    __slots__ = ("attribute_watches", "minimum", "nodes", "watches")
+    __slots__ = ("attribute_watches", "nodes", "repeat_watches", "watches")
 
     def __init__(self, bound: State, nodes: tuple[Node, ...] = (), watches: tuple[Watch, ...] = ()) -> None:
         super().__init__(bound)
         self.nodes = nodes
         self.watches = watches
+        self.repeat_watches: tuple[Watch, ...] = ()
         self.attribute_watches: Mapping[str, tuple[Watch, ...]] = {}
-        self.minimum = 1
 
 
 class Matcher(ElementStates):
@@ -73,8 +73,9 @@ class Matcher(ElementStates):
         found = [Watch(rule, node.depth) for node in state.nodes for rule in node.rules]
         state.watches, state.attribute_watches = (*contexts, *found), attributes
         state.collected, state.collected_attributes = bool(state.watches), attributes
-        if is_shared:
-            state.minimum = min((_minimum(watch) for watch in state.watches), default=1)
+        if is_shared:  # otherwise each element may have a state of its own
+            state.repeat_watches = tuple([it for it in state.watches if _needs_several(it)])
+            state.watches = tuple([it for it in state.watches if not _needs_several(it)])
         return state
 
 
@@ -92,5 +93,5 @@ def _enter_contexts(state: MatchedState) -> list[Watch]:
     return watches
 
 
-def _minimum(watch: Watch) -> int:
-    return watch.rule.minimum if watch.rule.is_plain and not watch.is_context else 1
+def _needs_several(watch: Watch) -> bool:
+    return watch.rule.minimum > 1 and watch.rule.is_plain and not watch.is_context
