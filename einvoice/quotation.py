@@ -10,6 +10,8 @@ MAX_QUOTED_LENGTH = 40
 _BLANKS: Final = " \t\r\n"
 _SPACES: Final = " +"
 _LINE_END: Final = "\r\n?"
+_CONTROLS: Final = ("Cc", "Cf", "Zl", "Zp")
+"""Unicode categories of control and format characters and of line breaks."""
 _MARKS: Final = {"\n": "↵", "\x85": "↵", "\u2028": "↵", "\u2029": "↵", "\t": "⇥"}
 
 
@@ -42,6 +44,19 @@ def visible(text: str) -> str:
         return text
     before, after = text[: text.index(bare)], text[text.index(bare) + len(bare) :]
     return "".join((_edge(before), *map(_mark, re.sub(_LINE_END, "\n", bare)), _edge(after)))
+
+
+def printable(name: str) -> str:
+    """Return the name of a file for a terminal, a log or a table: control and format characters have marks.
+
+    Such characters could move the cursor, begin another line, or reverse the order of the text. Blanks are kept.
+
+    >>> printable("a\\x1b[2J\\n b.xml")
+    'a[U+001B][2J↵ b.xml'
+    """
+    if name.isprintable():
+        return name
+    return "".join(_mark(char) if unicodedata.category(char) in _CONTROLS else char for char in name)
 
 
 def _edge(blanks: str) -> str:

@@ -62,7 +62,7 @@ def csv_lines(files: Iterable[FileResult], which: str, sep: str, lang: Language)
     columns, rows = _table(which)
     decimal = "," if sep == ";" else "."
     yield tables.csv_text(columns, (), sep=sep)
-    for row in rows(files, lang):
+    for row in tables.with_printable_names(columns, rows(files, lang)):
         yield tables.csv_text(None, (row,), sep=sep, decimal=decimal)
 
 

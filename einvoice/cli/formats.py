@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.cli import table
 from einvoice.cli.outcome import Outcome, Problem
+from einvoice.quotation import printable
 from einvoice.render.text import notes
 from einvoice.result import Finding, Language
 
@@ -46,7 +47,8 @@ def _csv(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
 
     yield csv_text((*CONTEXT, *COLUMNS), ())
     for outcome in outcomes:
-        file = {"file": outcome.file, "folder": folder_of(outcome.file)}
+        name = printable(outcome.file)
+        file = {"file": name, "folder": folder_of(name)}
         if outcome.result is not None:
             known = (context(outcome.result) | file).values()
             yield csv_text(None, ((*known, *row(finding, lang).values()) for finding in outcome.result.findings))
@@ -86,7 +88,9 @@ def full_text(finding: Finding, lang: Language) -> str:
 
 
 def _command(name: str, message: str, **properties: str | int | None) -> str:
-    parameters = (f"{key}={_escape(str(value), property=True)}" for key, value in properties.items() if value)
+    parameters = (
+        f"{key}={_escape(printable(str(value)), property=True)}" for key, value in properties.items() if value
+    )
     return f"::{name} {','.join(parameters)}::{_escape(message)}\n"
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any, NamedTuple
 
 from einvoice.errors import UnreadableDocument
+from einvoice.quotation import printable
 from einvoice.render.text import LABELS
 from einvoice.result import Language, ValidationResult, explain_error
 
@@ -35,7 +36,7 @@ def report_problem(file: str, error: UnreadableDocument | OSError, lang: Languag
     If the error names a file, such as the output file, that name is printed instead of `file`.
     """
     labels, problem = LABELS[lang], _problem(error, lang)
-    file = str(getattr(error, "filename", None) or file)
+    file = printable(str(getattr(error, "filename", None) or file))
     place = ", ".join(
         f"{labels[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
     )

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
+from einvoice.quotation import printable
 from einvoice.render.text import (
     LABELS,
     agreement_lines,
@@ -94,7 +95,7 @@ class _Table:
     def lines(self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding]) -> list[str]:
         """Return the lines with the headline and the findings of a file."""
         verdict = self._paint(headline, _GREEN if is_valid else _RED, _BOLD)
-        lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
+        lines = [f"{self._paint(printable(file), _BOLD)}", f"{_GAP}{verdict}"]
         if findings:
             lines += ["", *self._rows(by_severity(findings))]
         if any(finding.indicative for finding in findings):

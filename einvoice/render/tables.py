@@ -10,13 +10,14 @@ import csv
 import datetime
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from einvoice.localization import Language
 from einvoice.presentation import to_csv, to_frame
+from einvoice.quotation import printable
 from einvoice.render.text import NUMBERS
 from einvoice.result.finding import Finding
 from einvoice.result.validation import ValidationResult
@@ -191,12 +192,20 @@ def _result_frame(result: ValidationResult, lang: Language, *, amounts: Amounts 
 
 @to_csv.register(ValidationResult)
 def _result_csv(result: ValidationResult, lang: Language) -> str:
-    return csv_text((*CONTEXT, *COLUMNS), _rows(result, lang))
+    columns = (*CONTEXT, *COLUMNS)
+    return csv_text(columns, with_printable_names(columns, _rows(result, lang)))
 
 
 def _rows(result: ValidationResult, lang: Language) -> Iterable[Iterable[Any]]:
     known = context(result).values()
     return ((*known, *row(finding, lang).values()) for finding in result.findings)
+
+
+def with_printable_names(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[Iterable[Any]]:
+    """Yield the rows with marks for control characters in the names of files and folders."""
+    are_names = [column in ("file", "folder") for column in columns]
+    for row in rows:
+        yield (printable(cell) if is_name else cell for cell, is_name in zip(row, are_names, strict=True))
 
 
 def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep: str = ",", decimal: str = ".") -> str:

@@ -52,6 +52,36 @@ def test_unreadable_path_message_is_localized(tmp_path, capsys, lang, name, mess
     assert message[lang] in capsys.readouterr().err
 
 
+CONTROLS = "a\x1b[2J\n\x9b31m\u202eb.xml"
+"""Name of a file that would clear a terminal, begin a line, and change colour and direction."""
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("format", ["table", "csv", "github", "junit", "json"])
+def test_control_characters_of_file_names_are_marked(invalid, tmp_path, capsys, format, many):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = Path(invalid).rename(folder / CONTROLS)
+    assert main(["validate", "--format", format, "--lang", "en", str(folder if many else path)]) == 1
+    out, err = capsys.readouterr()
+    if format == "json":
+        assert Path(json.loads(out)[0]["file"]).name == CONTROLS, "a program gets the name as it is"
+    else:
+        assert "a[U+001B][2J↵[U+009B]31m[U+202E]b.xml" in out
+        assert not re.search("[\x1b\x9b\u202e]", out)
+    assert not re.search("[\x1b\x9b\u202e]", err)
+
+
+@pytest.mark.parametrize("command", ["validate", "convert", "fix", "extract", "generate", "embed -o out.pdf"])
+def test_control_characters_of_an_argument_are_marked(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EINVOICE_LANG", "en")
+    assert main([*command.split(), CONTROLS, *([CONTROLS] if "embed" in command else [])]) == 2
+    printed = "".join(capsys.readouterr())
+    assert "a[U+001B][2J↵[U+009B]31m[U+202E]b.xml" in printed
+    assert not re.search("[\x1b\x9b\u202e]", printed)
+
+
 @pytest.mark.parametrize("command", ["convert", "generate"])
 def test_unwritable_output_path_is_reported(sample, tmp_path, capsys, command):
     source = sample({"convert": "ubl-invoice.xml", "generate": "draft.json"}[command])

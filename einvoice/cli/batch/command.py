@@ -21,6 +21,7 @@ from einvoice.cli.commands.validate import FINDINGS, NEVER, UNREADABLE, VALID
 from einvoice.cli.common import output_to, use_stdout_encoding
 from einvoice.cli.outcome import report_problem
 from einvoice.localization import Messages
+from einvoice.quotation import printable
 from einvoice.result.catalog import catalog
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         filtered = filters.apply(results)
         _report(filtered, options)
     except NoFilesError as error:
-        print(labels["no_match"].format(source=error), file=sys.stderr)
+        print(labels["no_match"].format(source=printable(str(error))), file=sys.stderr)
         return UNREADABLE
     except BrokenPipeError:
         raise
@@ -168,7 +169,7 @@ def _totals(filtered: Filtered, options: argparse.Namespace) -> Iterator[str]:
     if filtered.accepted:
         yield labels["accepted"].format(count=whole(filtered.accepted, lang))
     if options.write_baseline:
-        yield labels["written"].format(file=options.write_baseline)
+        yield labels["written"].format(file=printable(str(options.write_baseline)))
 
 
 def _causes(results: ResultSet, options: argparse.Namespace) -> CommonCauses:

@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from einvoice.bulk import FileResult, ResultSet
 from einvoice.cli.formats import full_text
+from einvoice.quotation import printable
 from einvoice.render.text import by_severity, finding_counts, position
 from einvoice.result import Finding, Language
 
@@ -37,7 +38,7 @@ def _element(verdict: str, errors: int) -> str:
 
 
 def _case(file: FileResult, lang: Language) -> str:
-    head = f"<testcase{_attributes(name=file.file, classname=file.folder)}"
+    head = f"<testcase{_attributes(name=printable(file.file), classname=printable(file.folder))}"
     if not file.findings:
         return f"{head}/>\n"
     text = "\n\n".join(_text(finding, lang) for finding in by_severity(file.findings))

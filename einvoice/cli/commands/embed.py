@@ -13,6 +13,7 @@ from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocum
 from einvoice.facturx.profile import PROFILES
 from einvoice.localization import Messages
 from einvoice.pdf.writer.embed import HybridPdf, embed
+from einvoice.quotation import printable
 from einvoice.result import Language
 from einvoice.syntax.xml import source_bytes
 
@@ -48,13 +49,13 @@ def run(options: argparse.Namespace) -> int:
         file = options.output
         file.write_bytes(made.pdf)
     except PdfNotEmbeddable as error:
-        print(f"{options.pdf}: {labels[error.cause]}", file=sys.stderr)
+        print(f"{printable(str(options.pdf))}: {labels[error.cause]}", file=sys.stderr)
         return REFUSED
     except MissingDependency as error:
         print(error, file=sys.stderr)
         return REFUSED
     except ValueError:
-        print(f"{options.invoice}: {labels['ubl']}", file=sys.stderr)
+        print(f"{printable(str(options.invoice))}: {labels['ubl']}", file=sys.stderr)
         return REFUSED
     except (UnreadableDocument, OSError) as error:
         report_problem(str(file), error, options.lang)

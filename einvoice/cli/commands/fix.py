@@ -12,6 +12,7 @@ from einvoice.cli.common import add_lang, replace_file, source, use_utf8_stdout
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import SignedDocument, UnreadableDocument
 from einvoice.localization import Messages
+from einvoice.quotation import printable
 from einvoice.validation import validate
 
 if TYPE_CHECKING:
@@ -54,19 +55,19 @@ def run(options: argparse.Namespace) -> int:
     try:
         result = validate(source(options.file), lang=options.lang)
         if result.container and not options.diff and not _is_for_xml(options.output):
-            print(f"{options.file}: {labels['pdf']}", file=sys.stderr)
+            print(f"{printable(options.file)}: {labels['pdf']}", file=sys.stderr)
             return REFUSED
         fixed: Fixed = result.fixed(unsafe=options.unsafe)
         stream = _write(fixed, options)
     except SignedDocument as error:
-        print(f"{options.file}: {labels['signed_' + error.part]}", file=sys.stderr)
+        print(f"{printable(options.file)}: {labels['signed_' + error.part]}", file=sys.stderr)
         return REFUSED
     except (UnreadableDocument, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise
         report_problem(options.file, error, options.lang)
         return REFUSED
-    print(f"{options.file}: {fixed}", *_remarks(fixed, options), sep="\n", file=stream)
+    print(f"{printable(options.file)}: {fixed}", *_remarks(fixed, options), sep="\n", file=stream)
     if options.diff:
         return CHANGES if fixed.is_changed else UNCHANGED
     return VALID if fixed.after.is_valid else FINDINGS
@@ -81,7 +82,7 @@ def _write(fixed: Fixed, options: argparse.Namespace) -> TextIO:
     """Write the diff or the XML; return the stream for the summary, which is not the stream of the output."""
     if options.diff:
         use_utf8_stdout()
-        sys.stdout.write(fixed.diff(options.file))
+        sys.stdout.write(fixed.diff(printable(options.file)))
         return sys.stderr
     output = str(options.output or options.file)
     if output == _STREAM:

@@ -12,6 +12,7 @@ from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import Outcome, report_problem
 from einvoice.errors import DraftError
 from einvoice.generation import Generated, generate
+from einvoice.quotation import printable
 
 VALID, FINDINGS, UNREADABLE = range(3)
 _FORMATS = ("UBL", "CII", "ZUGFERD")
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             options.output.write_bytes(generated.data)
     except DraftError as error:
         for problem in error.errors:
-            where = (options.file, problem.pointer, problem.message(options.lang))
+            where = (printable(options.file), problem.pointer, problem.message(options.lang))
             print(": ".join(part for part in where if part), file=sys.stderr)
         return UNREADABLE
     except OSError as error:
