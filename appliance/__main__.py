@@ -20,6 +20,7 @@ from typing import Any
 
 import uvicorn
 from pydantic import ValidationError
+from starlette.types import ASGIApp
 
 import einvoice
 from appliance.access.key_usage import FILE_NAME as KEY_USAGE_FILE
@@ -28,6 +29,7 @@ from appliance.access.keys import KeyFile, KeyRing
 from appliance.app import create_app
 from appliance.artifacts.store import StoreError
 from appliance.observability import logs
+from appliance.observability.log_writer import BackgroundHandler
 from appliance.prepare import prepare
 from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
@@ -39,7 +41,8 @@ log = logging.getLogger("appliance")
 DEFAULT_PORT = 8080
 
 _RULES_COPY = "EINVOICE_RULES_COPY"
-_PASSWORD = re.compile(r"(?<=://).*(?=@)")
+_SECRETS = re.compile(r"(?<=://).*(?=@)|(?<=\?).+")
+"""Name and password of an address, and its query, in which Redis accepts a password as well."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,7 +108,7 @@ def _list_settings(settings: Settings, options: argparse.Namespace) -> int:
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         text = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-        print(f"{variable_name(name)}={_PASSWORD.sub('***', text)}\n    {field.description}")
+        print(f"{variable_name(name)}={_SECRETS.sub('***', text)}\n    {field.description}")
     return 0
 
 
@@ -145,20 +148,24 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     settings = settings.model_copy(update=overrides)
     settings.check_capacity()
+    if not options.try_out:
+        KeyFile(settings.keys_file).check_readable(must_exist=settings.keys is not None)
     return_large_blocks()
     use_one_heap()
     releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         _copy_rules(stack)
         listener = stack.enter_context(_listen(settings.host, settings.port))
-        logs.configure(settings.log_level)
+        log_handler = BackgroundHandler(sys.stderr.fileno())
+        logs.configure(settings.log_level, log_handler)
         log.info("Starting", extra={"fields": {"version": version("einvoice-toolkit"), **releases}})
         keys = KeyRing(settings.keys_file, usage=_key_usage(settings))
         if options.try_out:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_example(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
         draining = threading.Event()
-        server = DrainingServer(_config(settings, keys, draining), settings.drain_seconds, draining)
+        app = create_app(settings, keys, draining.is_set, lambda: log_handler.dropped)
+        server = DrainingServer(_config(settings, app), settings.drain_seconds, draining)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises the signal again after shutdown
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
@@ -192,9 +199,9 @@ class _VersionAction(argparse.Action):
         parser.exit()
 
 
-def _config(settings: Settings, keys: KeyRing, draining: threading.Event) -> uvicorn.Config:
+def _config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(settings, keys, draining.is_set),
+        app,
         http=protocol_class(settings),
         ws="none",
         log_config=None,

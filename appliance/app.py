@@ -37,18 +37,25 @@ from appliance.workers.memory import collect_garbage
 from appliance.workers.pool import WorkerPool
 
 
-def create_app(settings: Settings, keys: KeyRing, draining: Callable[[], bool] = lambda: False) -> ASGIApp:
+def create_app(
+    settings: Settings,
+    keys: KeyRing,
+    draining: Callable[[], bool] = lambda: False,
+    dropped_log_lines: Callable[[], int] = lambda: 0,
+) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
         settings: settings of the service.
         keys: valid API keys.
         draining: returns whether the server is about to shut down and no longer ready.
+        dropped_log_lines: returns the number of log lines that the reader of the log did not take in time.
 
     Raises:
         StoreError: the artifact store could not be opened.
     """
     services = _create_services(settings)
+    services.metrics.add_counter("log_lines_dropped", "Log lines that were not read in time.", dropped_log_lines)
     app = FastAPI(
         title="einvoice",
         docs_url=None,

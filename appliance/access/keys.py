@@ -145,6 +145,20 @@ class KeyFile:
         self.path = path
         self._environ = environ
 
+    def check_readable(self, *, must_exist: bool) -> None:
+        """Raise ValueError if the file cannot be read, or if it must exist and is missing."""
+        try:
+            self.path.read_bytes()
+        except FileNotFoundError:
+            if must_exist:
+                raise ValueError(f"the key file {self.path} of EINVOICE_KEYS is missing; create or mount it") from None
+        except OSError as error:
+            user = os.geteuid()
+            raise ValueError(
+                f"the key file {self.path} cannot be read: {error.strerror}. It must be readable for user {user}, and "
+                "so must its folder"
+            ) from None
+
     def read(self) -> list[Key]:
         """Return the keys in the file; an empty list if the file is missing."""
         return parse_keys(self.lines(), self.path.name)

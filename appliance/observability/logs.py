@@ -42,16 +42,20 @@ def stack_frames(error: BaseException) -> list[str]:
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 
-def configure(level: str) -> None:
+def configure(level: str, handler: logging.Handler | None = None) -> None:
     """Log messages of `level` and above from the appliance, einvoice, uvicorn and asyncio.
 
     Other loggers are silenced: libraries that parse or render documents may quote them in their log messages.
+
+    Args:
+        level: minimum level.
+        handler: what writes the lines; by default, one that waits until standard error takes them.
     """
     # The lines say neither thread, process nor caller; collecting these takes longer than formatting a line.
     # See "Optimization" in the logging HOWTO of Python.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None
-    handler = logging.StreamHandler(sys.stderr)
+    handler = handler or logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(handlers=[logging.NullHandler()], force=True)
     for name in _LOGGERS:

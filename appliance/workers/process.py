@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 from appliance.settings import Settings
 from appliance.workers.environment import worker_environment
 from appliance.workers.protocol import PREFIX_BYTES, Message
+from appliance.workers.standard_error import StandardError
 
 START_TIMEOUT_SECONDS = 60
 
@@ -55,6 +56,7 @@ class WorkerProcess(asyncio.Protocol):
         self._response: asyncio.Future[Message | _Failure] | None = None
         self._transport: asyncio.Transport | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._standard_error: StandardError | None = None
         self.retired = asyncio.Event()
         self.killed_for: str | None = None
 
@@ -75,10 +77,14 @@ class WorkerProcess(asyncio.Protocol):
                 [sys.executable, "-m", "appliance.workers.worker", *map(str, (*limits, *hidden))],
                 stdin=worker_socket.fileno(),
                 stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 env=worker_environment(os.environ),
                 start_new_session=True,  # signals from the terminal reach the server only, which lets jobs finish
             )
-        await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=server_socket)
+        loop = asyncio.get_running_loop()
+        self._standard_error = standard_error = StandardError(self._process.pid)
+        await loop.connect_read_pipe(lambda: standard_error, self._process.stderr)
+        await loop.create_unix_connection(lambda: self, sock=server_socket)
         await self._next_message(START_TIMEOUT_SECONDS)
 
     async def run(self, job: Message) -> Message:
@@ -92,6 +98,8 @@ class WorkerProcess(asyncio.Protocol):
         """
         if self._transport is None:
             raise WorkerExited
+        if self._standard_error is not None:
+            self._standard_error.may_quote = True
         self._transport.write(job.pack())
         try:
             outcome = await self._next_message(self._settings.document_seconds)

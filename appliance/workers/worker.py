@@ -25,7 +25,7 @@ from appliance.workers.landlock import hide
 from appliance.workers.memory import collect_garbage, return_large_blocks
 from appliance.workers.protocol import PREFIX_BYTES, Message
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("appliance.workers.worker")  # not `__name__`, which is "__main__"
 
 ORPHAN_SECONDS = 5
 """Grace period after the time limit of a job. The server kills the worker first; an orphan ends itself by timer."""

@@ -80,8 +80,12 @@ def test_death_of_a_worker_is_logged_and_counted(server):
     worker, _ = server.workers()
     os.kill(worker, signal.SIGKILL)
     wait_until(lambda: deaths() == {**before, "signal": before["signal"] + 1})
-    lines = [line for line in map(json.loads, server.log().splitlines()) if "A worker ended" in line["message"]]
-    (line,) = [line for line in lines if line["pid"] == worker]
+
+    def logged():
+        lines = [line for line in map(json.loads, server.log().splitlines()) if "A worker ended" in line["message"]]
+        return [line for line in lines if line["pid"] == worker]
+
+    (line,) = wait_until(logged)
     assert (line["cause"], line["exit_status"]) == ("signal", -9)
     server.wait_for_metric("einvoice_workers_ready 2.0")
 

@@ -33,7 +33,7 @@ def curious(tmp_path_factory):
     (folder / "sitecustomize.py").write_text(textwrap.dedent(script))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
-        with serving(folder / "data", workers=1) as server:
+        with serving(folder / "data", workers=1, log_level="debug") as server:
             yield server
 
 
