@@ -25,7 +25,8 @@ from starlette.types import ASGIApp
 import einvoice
 from appliance.access.key_usage import FILE_NAME as KEY_USAGE_FILE
 from appliance.access.key_usage import KeyUsage
-from appliance.access.keys import KeyFile, KeyRing
+from appliance.access.keys import PREFIX as KEY_PREFIX
+from appliance.access.keys import KeyFile, KeyRing, unknown_plan
 from appliance.app import create_app
 from appliance.artifacts.store import StoreError
 from appliance.observability import logs
@@ -33,7 +34,7 @@ from appliance.observability.log_writer import BackgroundHandler
 from appliance.prepare import prepare
 from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
-from appliance.transport.connections import protocol_class
+from appliance.transport.connections import OpenConnections, protocol_class
 from appliance.workers.memory import return_large_blocks, use_one_heap
 
 log = logging.getLogger("appliance")
@@ -89,9 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("name", help="name of the holder: a-z, 0-9 and hyphens; at most two keys per name")
     add.add_argument("--plan", default="business", help="plan of the key (default: business)")
     add.add_argument("--expires", type=_date, metavar="YYYY-MM-DD", help="last day on which the key is valid (UTC)")
+    add.add_argument(
+        "--print-line",
+        action="store_true",
+        help="do not store the key; print it, and the line with its hash for the environment or a secret store",
+    )
     add.set_defaults(run=_add_key)
     list_command = keys.add_parser(
-        "list", help="list the keys: label, name, plan, days of creation, last use and expiry"
+        "list", help="list the keys: label, name, plan, days of creation, last use and expiry, where it is defined"
     )
     list_command.set_defaults(run=_list_keys)
     revoke = keys.add_parser("revoke", help="revoke a key, effective immediately")
@@ -118,16 +124,25 @@ def _prepare(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _add_key(settings: Settings, options: argparse.Namespace) -> int:
-    print(KeyFile(settings.keys_file).add(options.name, options.plan, options.expires))
+    file = KeyFile(settings.keys_file)
+    if options.print_line:
+        plain, key = file.new(options.name, options.plan, options.expires)
+        print(plain, key.line(), sep="\n")
+    else:
+        print(file.add(options.name, options.plan, options.expires))
     return 0
 
 
 def _list_keys(settings: Settings, options: argparse.Namespace) -> int:
-    last_uses = _key_usage(settings).read()
-    for key in KeyFile(settings.keys_file).read():
-        days = {"created": key.created, "used": last_uses.get(key.digest), "expires": key.expires}
-        print(key.label, key.name, key.plan, *(f"{name}={day or '-'}" for name, day in days.items()))
-    return 0
+    file, last_uses = KeyFile(settings.keys_file), _key_usage(settings).read()
+    plans, errors = file.plans(), []
+    for place, keys in {"file": file.read(), "environment": file.environment_keys()}.items():
+        for key in keys:
+            known = {"created": key.created, "used": last_uses.get(key.digest), "expires": key.expires, "in": place}
+            print(key.label, key.name, key.plan, *(f"{name}={content or '-'}" for name, content in known.items()))
+            if key.plan not in plans:
+                errors.append(f"{key.label}: {unknown_plan(key.plan, plans)}")
+    return _fail("; ".join(errors)) if errors else 0
 
 
 def _key_usage(settings: Settings) -> KeyUsage:
@@ -135,9 +150,13 @@ def _key_usage(settings: Settings) -> KeyUsage:
 
 
 def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
+    file = KeyFile(settings.keys_file)
     try:
-        KeyFile(settings.keys_file).revoke(options.label)
+        file.revoke(options.label)
     except KeyError:
+        if options.label in {key.label for key in file.environment_keys()}:
+            variable = f"{KEY_PREFIX}{options.label}"
+            return _fail(f"the key is in the environment: remove the variable {variable}, and restart the server")
         return _fail(
             f"no key with the label {options.label} in {settings.keys_file}; see: einvoice-appliance keys list"
         )
@@ -160,12 +179,14 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
         logs.configure(settings.log_level, log_handler)
         log.info("Starting", extra={"fields": {"version": version("einvoice-toolkit"), **releases}})
         keys = KeyRing(settings.keys_file, usage=_key_usage(settings))
+        keys.check_environment()
         if options.try_out:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_example(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
         draining = threading.Event()
-        app = create_app(settings, keys, draining.is_set, lambda: log_handler.dropped)
-        server = DrainingServer(_config(settings, app), settings.drain_seconds, draining)
+        connections = OpenConnections(settings)
+        app = create_app(settings, keys, draining.is_set, connections, lambda: log_handler.dropped)
+        server = DrainingServer(_config(settings, app, connections), settings.drain_seconds, draining)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises the signal again after shutdown
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
@@ -199,10 +220,10 @@ class _VersionAction(argparse.Action):
         parser.exit()
 
 
-def _config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
+def _config(settings: Settings, app: ASGIApp, connections: OpenConnections) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=protocol_class(settings),
+        http=protocol_class(settings, connections),
         ws="none",
         log_config=None,
         access_log=False,

@@ -30,6 +30,7 @@ from appliance.pages import router as pages
 from appliance.services import Services
 from appliance.settings import Settings
 from appliance.transport.access_log import AccessLog
+from appliance.transport.connections import OpenConnections
 from appliance.transport.forwarded import ForwardedHeaders
 from appliance.transport.middleware import DrainBody, ErrorBoundary
 from appliance.transport.problem_responses import install_problem_handlers
@@ -41,6 +42,7 @@ def create_app(
     settings: Settings,
     keys: KeyRing,
     draining: Callable[[], bool] = lambda: False,
+    connections: OpenConnections | None = None,
     dropped_log_lines: Callable[[], int] = lambda: 0,
 ) -> ASGIApp:
     """Return the ASGI application.
@@ -49,12 +51,14 @@ def create_app(
         settings: settings of the service.
         keys: valid API keys.
         draining: returns whether the server is about to shut down and no longer ready.
+        connections: the connections of the server, for the metrics.
         dropped_log_lines: returns the number of log lines that the reader of the log did not take in time.
 
     Raises:
         StoreError: the artifact store could not be opened.
     """
     services = _create_services(settings)
+    _add_metrics(services.metrics, keys, connections or OpenConnections(settings), settings)
     services.metrics.add_counter("log_lines_dropped", "Log lines that were not read in time.", dropped_log_lines)
     app = FastAPI(
         title="einvoice",
@@ -142,6 +146,8 @@ def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:
     metrics.add_info("build", "Version and current rule set.", _build())
     metrics.add_gauges("documents_waiting", "Documents waiting for a worker, by kind.", "kind", lambda: workers.waiting)
     metrics.add_gauges("documents_running", "Documents being processed, by kind.", "kind", lambda: workers.running)
+    help = "Time for which workers ran jobs, in seconds, by name of the key."
+    metrics.add_counters("client_worker_seconds", help, "client", lambda: workers.used_seconds)
     metrics.add_gauge("artifacts_available", "1 if the artifact store is available.", lambda: links.available)
     metrics.add_gauge("artifacts_bytes", "Size of the artifact file, in bytes.", links.store_bytes)
     metrics.add_counter("links_dropped", "Responses without links for lack of a store.", lambda: links.dropped)
@@ -151,6 +157,16 @@ def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:
         lambda: links.available,
         metrics if services.settings.metrics else None,
     )
+
+
+def _add_metrics(metrics: Metrics, keys: KeyRing, connections: OpenConnections, settings: Settings) -> None:
+    """Export metrics of connections and keys."""
+    metrics.add_gauge("connections", "Open connections.", lambda: connections.count)
+    metrics.add_gauge("connections_limit", "Maximum number of open connections.", lambda: settings.connections)
+    help = "Connections and requests refused before their key was checked, by code of the problem."
+    metrics.add_counters("refusals", help, "code", lambda: connections.refusals)
+    metrics.add_gauge("keys", "API keys.", lambda: len(keys.keys()))
+    metrics.add_gauges("key_expiry_days", "Days until a key expires, by label.", "key", keys.days_left)
 
 
 def _memory(workers: WorkerPool) -> dict[str, float]:

@@ -23,7 +23,7 @@ from typing import Any
 from appliance.access.file_replacement import locked_folder, replace_file
 from appliance.access.key_usage import KeyUsage
 from appliance.access.plans import PREFIX as PLAN_PREFIX
-from appliance.access.plans import is_plan_line, parse_plans
+from appliance.access.plans import Line, is_plan_line, numbered, parse_plan, parse_plans
 from appliance.contract.schemas import Plan
 
 log = logging.getLogger(__name__)
@@ -113,18 +113,30 @@ def parse_key(line: str) -> Key | None:
     return Key(*members, *dates)  # type: ignore[arg-type]
 
 
-def parse_keys(lines: Iterable[str], source: str) -> list[Key]:
+def parse_keys(lines: Iterable[Line]) -> list[Key]:
     """Return the keys in `lines`. Blank lines, comments and plans are skipped; an invalid line is logged and skipped.
 
     An invalid line must not lock out the holders of other keys.
     """
     keys = []
-    for number, line in enumerate(lines, start=1):
+    for place, line in lines:
         if key := parse_key(line):
             keys.append(key)
         elif _is_key_expected(line):
-            log.warning("%s, line %d: not a valid key, ignored", source, number)
+            log.warning("%s: not a valid key, ignored", place)
     return keys
+
+
+def check_lines(lines: Iterable[Line]) -> None:
+    """Raise ValueError if a line is neither a valid key, nor a valid plan, a comment or blank."""
+    for place, line in lines:
+        if is_plan_line(line):
+            try:
+                parse_plan(line)
+            except ValueError as error:
+                raise ValueError(f"{place}: not a valid plan: {error}") from None
+        elif _is_key_expected(line) and parse_key(line) is None:
+            raise ValueError(f"{place}: not a key, a plan or a comment")
 
 
 def _is_key_expected(line: str) -> bool:
@@ -161,11 +173,19 @@ class KeyFile:
 
     def read(self) -> list[Key]:
         """Return the keys in the file; an empty list if the file is missing."""
-        return parse_keys(self.lines(), self.path.name)
+        return parse_keys(self.lines())
 
-    def lines(self) -> list[str]:
-        """Return the lines of the file; an empty list if the file is missing."""
-        return [_decode(line) for line in self._bytes().splitlines()]
+    def environment_keys(self) -> list[Key]:
+        """Return the keys in the environment."""
+        return parse_keys(environment_lines(self._environ))
+
+    def plans(self) -> dict[str, Plan]:
+        """Return the plans in the file and in the environment, by name."""
+        return parse_plans([*self.lines(), *environment_lines(self._environ)])
+
+    def lines(self) -> list[Line]:
+        """Return the lines of the file with their places; an empty list if the file is missing."""
+        return numbered(map(_decode, self._bytes().splitlines()), self.path.name)
 
     def add(self, name: str, plan: str, expires: datetime.date | None = None) -> str:
         """Add a key and return it in plain; it cannot be retrieved later.
@@ -175,18 +195,27 @@ class KeyFile:
                 or the file has an invalid line.
             OSError: the file cannot be written.
         """
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"the name must consist of at most 40 of the characters a-z, 0-9 and hyphen, not {name!r}")
-        if expires is not None and expires < today():
-            raise ValueError(f"the key would have expired already, on {expires}")
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked_folder(self.path.parent):
-            self._check(plan)
-            plain, key = generate_key(self._free_label(name), name, plan, expires)
+            plain, key = self.new(name, plan, expires)
             content = self._bytes()
             separator = b"" if not content or content.endswith(b"\n") else b"\n"
             replace_file(self.path, content + separator + f"{key.line()}\n".encode())
         return plain
+
+    def new(self, name: str, plan: str, expires: datetime.date | None = None) -> tuple[str, Key]:
+        """Return a new key in plain and its stored form, without storing it.
+
+        Raises:
+            ValueError: see `add`.
+            OSError: the file cannot be read.
+        """
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"the name must consist of at most 40 of the characters a-z, 0-9 and hyphen, not {name!r}")
+        if expires is not None and expires < today():
+            raise ValueError(f"the key would have expired already, on {expires}")
+        self._check(plan)
+        return generate_key(self._free_label(name), name, plan, expires)
 
     def revoke(self, label: str) -> None:
         """Remove the key with this label, whatever the other lines are. On a full volume its line is commented out.
@@ -207,22 +236,17 @@ class KeyFile:
 
     def _check(self, plan: str) -> None:
         """Raise ValueError unless all lines are valid and the plan is known."""
-        lines = self.lines()
-        for number, line in enumerate(lines, start=1):
-            if _is_key_expected(line) and parse_key(line) is None:
-                raise ValueError(
-                    f"{self.path}, line {number}: not a key, a plan or a comment. Nothing was changed; "
-                    "correct or remove the line first"
-                )
-        plans = parse_plans([*lines, *environment_lines(self._environ)], self.path.name)
-        if plan not in plans:
+        try:
+            check_lines(self.lines())
+        except ValueError as error:
+            folder = self.path.parent
+            raise ValueError(f"{folder}/{error}. Nothing was changed; correct or remove the line first") from None
+        if plan not in (plans := self.plans()):
             variable = f"{PLAN_PREFIX}{plan.upper().replace('-', '_')}"
-            raise ValueError(
-                f"no plan {plan!r}; known: {', '.join(sorted(plans))}. Define it first: {variable}=… in {self.path}"
-            )
+            raise ValueError(f"{unknown_plan(plan, plans)}. Define it first: {variable}=… in {self.path}")
 
     def _free_label(self, name: str) -> str:
-        labels = {key.label for key in self.read()}
+        labels = {key.label for key in (*self.read(), *self.environment_keys())}
         stem = name.upper().replace("-", "_")
         for number in range(1, MAX_KEYS_PER_NAME + 1):
             if (label := f"{stem}_{number}") not in labels:
@@ -255,9 +279,15 @@ def _defines(line: bytes, label: str) -> bool:
     return _decode(line).lstrip().startswith(f"{PREFIX}{label}=")
 
 
-def environment_lines(environ: Mapping[str, str]) -> list[str]:
-    """Return the variables that define keys or plans, as lines."""
-    return [f"{name}={value}" for name, value in environ.items() if name.startswith((PREFIX, PLAN_PREFIX))]
+def environment_lines(environ: Mapping[str, str]) -> list[Line]:
+    """Return the variables that define keys or plans, as lines whose place is the name of the variable."""
+    names = [name for name in environ if name.startswith((PREFIX, PLAN_PREFIX))]
+    return [(f"variable {name}", f"{name}={environ[name]}") for name in names]
+
+
+def unknown_plan(plan: str, plans: Iterable[str]) -> str:
+    """Return the message about a plan that is not one of `plans`."""
+    return f"no plan {plan!r}; known: {', '.join(sorted(plans))}"
 
 
 class KeyRing:
@@ -281,14 +311,25 @@ class KeyRing:
         self._environ = environment_lines(environ)
         self._usage = usage
         self._clock = clock
-        self._fixed_keys = parse_keys(self._environ, "environment")
+        self._fixed_keys = parse_keys(self._environ)
         self._file_version: tuple[int, int, int] | None = None
         self._file_keys: list[Key] = []
-        self._plans = parse_plans(self._environ, "environment")
+        self._plans = parse_plans(self._environ)
         self._readable = True
         self._loaded = False
         self.keys()
         self._loaded = True
+
+    def check_environment(self) -> None:
+        """Raise ValueError if a variable is not a valid key or plan, or if it names an unknown plan.
+
+        Variables are read at the start only, so that an error in them is one of the start. The file may change at any
+        time, and an error in it must not lock out the holders of other keys: it is logged.
+        """
+        check_lines(self._environ)
+        for key in parse_keys(self._environ):
+            if key.plan not in self._plans:
+                raise ValueError(f"variable {PREFIX}{key.label}: {unknown_plan(key.plan, self._plans)}")
 
     def find(self, plain: str) -> Key | None:
         """Return the stored key that matches `plain`, or None. The time taken does not depend on which key matches.
@@ -314,6 +355,11 @@ class KeyRing:
     def entitlements(self, key: Key) -> Plan | None:
         """Return the key's plan, or None if the plan is unknown."""
         return self._plans.get(key.plan)
+
+    def days_left(self) -> dict[str, int]:
+        """Return the days until the last day of each key that expires, by label; negative for an expired one."""
+        day = self._clock()
+        return {key.label: (key.expires - day).days for key in self.keys() if key.expires is not None}
 
     def issue_temporary(self) -> str:
         """Return a new key that is valid until this process ends; it is not stored."""
@@ -344,13 +390,13 @@ class KeyRing:
 
     def _reload(self) -> None:
         lines = self._file.lines()
-        keys = parse_keys(lines, self._file.path.name)
-        self._plans = parse_plans([*lines, *self._environ], self._file.path.name)
+        keys = parse_keys(lines)
+        self._plans = self._file.plans()
         before, now = ({key.digest: key for key in some} for some in (self._file_keys, keys))
         self._file_keys = keys
         for key in keys:
             if key.plan not in self._plans:
-                log.warning("A key has an unknown plan and grants nothing", extra={"fields": key.fields()})
+                log.error("A key has an unknown plan and grants nothing", extra={"fields": key.fields()})
             if self._loaded and key.digest not in before:
                 log.info("Key added", extra={"fields": key.fields()})
         for key in before.values():

@@ -8,6 +8,7 @@ Plan not listed are not granted; limits not listed do not apply. The plan `busin
 import logging
 import re
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from pydantic import ValidationError
 
@@ -30,30 +31,44 @@ BUSINESS = Plan(
 )
 
 
+Line: TypeAlias = tuple[str, str]
+"""Where a line is, for messages, and the line."""
+
+
+def numbered(lines: Iterable[str], source: str) -> list[Line]:
+    """Return the lines of a file with their numbers."""
+    return [(f"{source}, line {number}", line) for number, line in enumerate(lines, start=1)]
+
+
 def is_plan_line(line: str) -> bool:
     """Return whether a line of an environment file defines a plan."""
     return line.lstrip().startswith(PREFIX)
 
 
-def parse_plans(lines: Iterable[str], source: str) -> dict[str, Plan]:
+def parse_plans(lines: Iterable[Line]) -> dict[str, Plan]:
     """Return the plans in `lines`, and `business`, by name. An invalid line is logged and skipped."""
     plans = {BUSINESS.plan_type: BUSINESS}
-    for number, line in enumerate(lines, start=1):
+    for place, line in lines:
         if not is_plan_line(line):
             continue
         try:
-            plan = _parse_plan(line.strip())
-        except ValueError:
-            log.warning("%s, line %d: not a valid plan, ignored", source, number)
+            plan = parse_plan(line)
+        except ValueError as error:
+            log.error("%s: not a valid plan, ignored: %s", place, error)
         else:
             plans[plan.plan_type] = plan
     return plans
 
 
-def _parse_plan(line: str) -> Plan:
-    match = _LINE.fullmatch(line)
+def parse_plan(line: str) -> Plan:
+    """Return the plan that a line defines.
+
+    Raises:
+        ValueError: the line is wrong; the message says why.
+    """
+    match = _LINE.fullmatch(line.strip())
     if match is None:
-        raise ValueError(line)
+        raise ValueError(f"must be {PREFIX}NAME=…, with a name of A-Z, 0-9 and _")
     name, value = match.groups()
     fields: dict[str, str] = {}
     for item in filter(None, (part.strip() for part in value.split(","))):
@@ -62,4 +77,5 @@ def _parse_plan(line: str) -> Plan:
     try:
         return Plan.model_validate({**fields, "plan_type": name.lower().replace("_", "-")})
     except ValidationError as error:
-        raise ValueError(line) from error
+        wrong = error.errors()[0]
+        raise ValueError(f"{wrong['loc'][0]}: {wrong['msg']}") from None

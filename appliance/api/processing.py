@@ -69,10 +69,10 @@ def record_verdict(services: Services, request: Request, outcome: Message, docum
         document: the file that was validated, or generated. The log contains its hash, never its content.
     """
     verdict = outcome.head["verdict"]
-    services.metrics.record_document(verdict["syntax"], verdict["valid"])
     state = request.scope["state"]
     state["verdict"] = verdict
     key = state["key"]
+    services.metrics.record_document(verdict["syntax"], verdict["valid"], key.name)
     fields = {"request_id": state["request_id"], "key": key.label, "name": key.name, **verdict}
     audit.info("verdict", extra={"fields": {**fields, "sha256": hashlib.sha256(document).hexdigest()}})
 

@@ -20,7 +20,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 class Metrics:
     """The metrics of a server process, in a separate registry.
 
-    Label values come from a small fixed set, never from a document.
+    Label values come from a small fixed set or are names of key holders, never from a document.
     """
 
     def __init__(self) -> None:
@@ -48,19 +48,38 @@ class Metrics:
             registry=self._registry,
             buckets=BUCKETS,
         )
+        client_requests = Counter(
+            "client_requests",
+            "Requests with a key, by its name.",
+            ("client",),
+            namespace=NAMESPACE,
+            registry=self._registry,
+        )
+        client_documents = Counter(
+            "client_documents",
+            "Documents validated, by name of the key.",
+            ("client",),
+            namespace=NAMESPACE,
+            registry=self._registry,
+        )
         # Looking up the child of a metric takes longer than changing it.
         self._requests = cache(requests.labels)
         self._documents = cache(documents.labels)
         self._seconds = cache(seconds.labels)
+        self._client_requests = cache(client_requests.labels)
+        self._client_documents = cache(client_documents.labels)
 
-    def record_request(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request and observe its duration."""
+    def record_request(self, route: str, method: str, status: int, seconds: float, client: str | None) -> None:
+        """Count a request and observe its duration; `client` is the name of its key."""
         self._requests(route, method, str(status)).inc()
         self._seconds(route).observe(seconds)
+        if client is not None:
+            self._client_requests(client).inc()
 
-    def record_document(self, syntax: str | None, valid: bool) -> None:
-        """Count a validated document."""
+    def record_document(self, syntax: str | None, valid: bool, client: str) -> None:
+        """Count a validated document; `client` is the name of the key."""
         self._documents(syntax or "none", str(valid).lower()).inc()
+        self._client_documents(client).inc()
 
     def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Export a gauge whose value `read` returns at each scrape."""

@@ -57,11 +57,11 @@ class AccessLog:
         """Record a request; `status` is 0 if the client disconnected before the response."""
         route = getattr(scope.get("route"), "path", "none")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.record_request(route, method, status, seconds)
+        key = scope["state"].get("key")
+        self._metrics.record_request(route, method, status, seconds, key.name if key else None)
         level = logging.DEBUG if route in _PROBES else logging.INFO
         if not log.isEnabledFor(level):
             return
-        key = scope["state"].get("key")
         fields = {
             "request_id": request_id,
             "method": method,

@@ -42,6 +42,10 @@ REQUEST_TOO_SLOW = ProblemType("request_too_slow", 408, example={"seconds": 10})
 class OpenConnections:
     """Counts the open connections of a server, in total and by client address.
 
+    Attributes:
+        count: number of open connections.
+        refusals: number of connections and requests refused before the application saw them, by code of the problem.
+
     Args:
         settings: settings of the service. Trusted proxies have no limit per address: they carry many clients.
     """
@@ -51,14 +55,16 @@ class OpenConnections:
         self._address_limit = settings.address_connections
         self._trusted = settings.trusted_proxies
         self._by_network: Counter[str] = Counter()
-        self._count = 0
+        self.count = 0
+        types = (INVALID_REQUEST, URL_TOO_LONG, HEADERS_TOO_LARGE, TOO_MANY_CONNECTIONS, REQUEST_TOO_SLOW)
+        self.refusals = Counter({each.code: 0 for each in types})
 
     def open(self, address: str) -> bool:
         """Count a connection; return whether the limits allow it. It must be closed in either case."""
         network = _network(address)
         self._by_network[network] += 1
-        self._count += 1
-        if self._count > self._limit:
+        self.count += 1
+        if self.count > self._limit:
             return False
         return self._by_network[network] <= self._address_limit or is_in(address, self._trusted)
 
@@ -66,7 +72,7 @@ class OpenConnections:
         """Uncount a connection."""
         network = _network(address)
         self._by_network[network] -= 1
-        self._count -= 1
+        self.count -= 1
         if not self._by_network[network]:
             del self._by_network[network]
 
@@ -82,9 +88,9 @@ def _network(address: str) -> str:
     return str(ipaddress.IPv6Network((address.partition("%")[0], 64), strict=False))
 
 
-def protocol_class(settings: Settings) -> type[HttpToolsProtocol]:
-    """Return the protocol class for a server with these settings."""
-    return type("HttpProtocol", (_HttpProtocol,), {"settings": settings, "open_connections": OpenConnections(settings)})
+def protocol_class(settings: Settings, connections: OpenConnections) -> type[HttpToolsProtocol]:
+    """Return the protocol class for a server with these settings, whose connections are counted."""
+    return type("HttpProtocol", (_HttpProtocol,), {"settings": settings, "open_connections": connections})
 
 
 class _Refused(Exception):  # noqa: N818 (passes through the parser, which reports any exception)
@@ -199,6 +205,7 @@ class _HttpProtocol(HttpToolsProtocol):
     def _refuse(self, problem: Problem) -> None:
         """Answer with a problem, then close the connection."""
         log.info("A connection was refused", extra={"fields": {"code": problem.type.code, "client": self._address}})
+        self.open_connections.refusals[problem.type.code] += 1
         self._refused = True
         self._stop_head_timer()
         if self.pipeline or (self.cycle is not None and self.cycle.response_started != self.cycle.response_complete):

@@ -6,7 +6,7 @@ A document that takes too long or crashes its worker affects only its own reques
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from appliance.contract.problems import Problem, ProblemType
@@ -159,6 +159,11 @@ class WorkerPool:
     def running(self) -> dict[str, int]:
         """Number of running jobs, by kind."""
         return self._schedule.running
+
+    @property
+    def used_seconds(self) -> Mapping[str, float]:
+        """Worker time that has been used, by key holder."""
+        return self._schedule.used_seconds
 
     @property
     def free_upload_bytes(self) -> int:

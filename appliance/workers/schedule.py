@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
@@ -79,6 +79,11 @@ class Schedule:
     def running(self) -> dict[str, int]:
         """Number of running jobs, by kind."""
         return _by_kind(self._running)
+
+    @property
+    def used_seconds(self) -> Mapping[str, float]:
+        """Worker time that has been used, by key holder."""
+        return self._time.total
 
     @asynccontextmanager
     async def turn(self, holder: str, kind: JobKind, seconds: float, *, is_long: bool = False) -> AsyncIterator[Turn]:

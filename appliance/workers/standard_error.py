@@ -74,7 +74,7 @@ class StandardError(asyncio.Protocol):
         if not others:
             return
         text = b"\n".join(others)
-        fields = {"pid": self._pid, "bytes": len(text)}
+        fields: dict[str, object] = {"pid": self._pid, "bytes": len(text)}
         if not self.may_quote or log.isEnabledFor(logging.DEBUG):
             fields["text"] = text.decode(errors="replace")[:MAX_TEXT]
         log.warning("A worker wrote to standard error", extra={"fields": fields})

@@ -1,5 +1,6 @@
 """Worker time that key holders have used recently."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -10,6 +11,9 @@ HALF_LIFE_SECONDS: Final = 60
 class WorkerTime:
     """Counts the worker time of key holders, in seconds; what was used earlier counts less.
 
+    Attributes:
+        total: all worker time that holders have used.
+
     Args:
         clock: time in seconds.
     """
@@ -17,6 +21,7 @@ class WorkerTime:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._used: dict[str, tuple[float, float]] = {}
+        self.total: defaultdict[str, float] = defaultdict(float)
 
     def recent(self, holder: str) -> float:
         """Return the recent worker time of a holder."""
@@ -25,6 +30,10 @@ class WorkerTime:
 
     def add(self, holder: str, seconds: float) -> None:
         """Add worker time."""
+        self.total[holder] += seconds
+        self._note(holder, seconds)
+
+    def _note(self, holder: str, seconds: float) -> None:
         self._used[holder] = (self.recent(holder) + seconds, self._clock())
 
     def join(self, holder: str, active: Collection[str]) -> None:
@@ -34,4 +43,4 @@ class WorkerTime:
         one has caught up.
         """
         if active and holder not in active:
-            self.add(holder, max(0, min(map(self.recent, active)) - self.recent(holder)))
+            self._note(holder, max(0, min(map(self.recent, active)) - self.recent(holder)))

@@ -66,7 +66,7 @@ def without_redis(tmp_path_factory):
     """A server with the address of a Redis that is not running; "pass-word" is in all its secrets."""
     pytest.importorskip("redis", reason="the extra redis is not installed")
     folder = tmp_path_factory.mktemp("without-redis")
-    secrets = {"artifacts": f"unix://:pass-word@{folder}/none.sock", "key_acme_1": "acme:business:pass-word"}
+    secrets = {"artifacts": f"unix://:pass-word@{folder}/none.sock", "key_acme_1": f"pass-word:business:{64 * '0'}"}
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("OTHER_PASSWORD", "pass-word")

@@ -1,7 +1,9 @@
 """API keys."""
 
 import datetime
+import json
 import logging
+import re
 import resource
 import stat
 import subprocess
@@ -13,6 +15,7 @@ from appliance.__main__ import main
 from appliance.access.key_usage import KeyUsage
 from appliance.access.keys import KeyExpired, KeyFile, KeyRing, generate_key
 from tests.helpers.served import API, assert_problem, http, key_in, running
+from tests.helpers.waiting import SECONDS
 
 
 def test_key_is_stored_as_a_hash_in_a_private_file(tmp_path):
@@ -212,8 +215,8 @@ def test_days_are_listed(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     main(["keys", "list"])
     acme, other = capsys.readouterr().out.splitlines()
-    assert acme.endswith("used=2126-11-19 expires=2126-11-20")
-    assert other.endswith("used=- expires=-")
+    assert acme.endswith("used=2126-11-19 expires=2126-11-20 in=file")
+    assert other.endswith("used=- expires=- in=file")
     assert plain not in (tmp_path / "key-usage.json").read_text()
 
 
@@ -230,3 +233,80 @@ def test_changes_are_logged(tmp_path, caplog):
     logged = [(record.message, record.fields.get("key")) for record in caplog.records]
     assert logged == [("Key added", "ACME_2"), ("Key revoked", "ACME_1"), ("Keys loaded", None)]
     assert plain not in caplog.text
+
+
+def in_environment(monkeypatch, tmp_path, plan="business", **others):
+    """Define a key of "acme" in the environment, and return it in plain."""
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
+    plain, key = generate_key("ACME_1", "acme", plan)
+    name, _, value = key.line().partition("=")
+    for variable, content in {name: value, **others}.items():
+        monkeypatch.setenv(variable, content)
+    return plain
+
+
+def test_keys_of_the_environment_are_listed(tmp_path, monkeypatch, capsys):
+    in_environment(monkeypatch, tmp_path)
+    assert main(["keys", "add", "acme"]) == 0
+    capsys.readouterr()
+    assert main(["keys", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["ACME_2", "ACME_1"]
+    assert [line.split()[-1] for line in lines] == ["in=file", "in=environment"]
+
+
+def test_key_of_the_environment_is_not_revoked_by_the_command(tmp_path, monkeypatch, capsys):
+    in_environment(monkeypatch, tmp_path)
+    assert main(["keys", "revoke", "ACME_1"]) == 1
+    assert "remove the variable EINVOICE_KEY_ACME_1" in capsys.readouterr().err
+
+
+def test_printed_line_is_a_key_for_the_environment(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path / "data"))
+    assert main(["keys", "add", "acme", "--print-line", "--expires", "2999-12-31"]) == 0
+    plain, line = capsys.readouterr().out.splitlines()
+    assert not (tmp_path / "data").exists(), "nothing is stored"
+    name, _, value = line.partition("=")
+    assert KeyRing(tmp_path / "missing.env", {name: value}).find(plain).label == "ACME_1"
+    assert plain not in line
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"EINVOICE_KEY_B_1": "b:business:SECRET"}, "variable EINVOICE_KEY_B_1: not a key"),
+        ({"EINVOICE_PLAN_TRIAL": "can_fly"}, "variable EINVOICE_PLAN_TRIAL: not a valid plan: can_fly: Extra"),
+        (
+            {"EINVOICE_KEY_B_1": f"b:busines:{64 * '0'}"},
+            "variable EINVOICE_KEY_B_1: no plan 'busines'; known: business",
+        ),
+    ],
+)
+def test_error_in_the_environment_stops_the_start(tmp_path, monkeypatch, variables, message):
+    in_environment(monkeypatch, tmp_path, **variables)
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        KeyRing(tmp_path / "keys.env").check_environment()
+    assert "SECRET" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_server_checks_the_environment(tmp_path, monkeypatch):
+    in_environment(monkeypatch, tmp_path, EINVOICE_PLAN_TRIAL="can_fly")
+    command = [sys.executable, "-m", "appliance", "serve", "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 1
+    messages = [json.loads(line)["message"] for line in done.stderr.splitlines()]
+    assert any(message.startswith("variable EINVOICE_PLAN_TRIAL: not a valid plan") for message in messages)
+
+
+def test_list_reports_an_unknown_plan(tmp_path, monkeypatch, capsys):
+    in_environment(monkeypatch, tmp_path, plan="busines")
+    assert main(["keys", "list"]) == 1
+    assert "ACME_1: no plan 'busines'; known: business" in capsys.readouterr().err
+
+
+def test_invalid_plan_in_the_file_prevents_changes(tmp_path):
+    file = KeyFile(tmp_path / "keys.env")
+    file.path.write_text("EINVOICE_PLAN_TRIAL=can_use_api,can_bacth\n")
+    with pytest.raises(ValueError, match="line 1: not a valid plan: can_bacth"):
+        file.add("acme", "business")

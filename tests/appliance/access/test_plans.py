@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from appliance.access.keys import KeyFile, KeyRing, generate_key
-from appliance.access.plans import BUSINESS, parse_plans
+from appliance.access.plans import BUSINESS, numbered, parse_plans
 from appliance.access.quota_store import MemoryQuotaStore, SQLiteQuotaStore, open_quota_store
 from appliance.access.quotas import DAILY_FILES, DAILY_REQUESTS, Quotas
 from appliance.contract.problems import Problem
@@ -16,13 +16,13 @@ from tests.helpers.served import API, http, serving
 
 
 def test_business_is_built_in():
-    assert parse_plans([], "none") == {"business": BUSINESS}
+    assert parse_plans([]) == {"business": BUSINESS}
     denied = {name for name, value in BUSINESS if name.startswith("can_") and not value}
     assert denied == {"can_export", "can_use_reference"}
 
 
 def test_plan_grants_what_it_lists():
-    plans = parse_plans(["# x", " EINVOICE_PLAN_SMALL_TEAM=can_use_api, daily_usage_limit=10 "], "file")
+    plans = parse_plans(numbered(["# x", " EINVOICE_PLAN_SMALL_TEAM=can_use_api, daily_usage_limit=10 "], "file"))
     expected = Plan(plan_type="small-team", can_use_api=True, daily_usage_limit=10)
     assert plans["small-team"] == expected
     assert not expected.can_batch
@@ -39,7 +39,7 @@ def test_plan_grants_what_it_lists():
     ],
 )
 def test_invalid_plan_is_skipped(line, caplog):
-    assert set(parse_plans([line], "file")) == {"business"}
+    assert set(parse_plans(numbered([line], "file"))) == {"business"}
     assert "file, line 1" in caplog.text
 
 

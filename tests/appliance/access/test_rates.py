@@ -2,7 +2,7 @@
 
 import pytest
 
-from appliance.access.plans import parse_plans
+from appliance.access.plans import parse_plan
 from appliance.access.rates import CONCURRENCY_LIMIT, RATE_LIMIT, RequestRates
 from appliance.contract.problems import Problem
 
@@ -61,5 +61,5 @@ def test_concurrent_requests_are_limited_per_holder():
 
 
 def test_plan_with_limits():
-    plan = parse_plans(["EINVOICE_PLAN_X=can_use_api,requests_per_minute=60,concurrent_requests=4"], "file")["x"]
+    plan = parse_plan("EINVOICE_PLAN_X=can_use_api,requests_per_minute=60,concurrent_requests=4")
     assert (plan.requests_per_minute, plan.concurrent_requests) == (60, 4)

@@ -1,5 +1,6 @@
 """The files for deployment: Compose, proxy, image."""
 
+import datetime
 import json
 import re
 import shutil
@@ -8,6 +9,8 @@ import subprocess
 import pytest
 import yaml
 
+from appliance.access.keys import KeyFile
+from appliance.contract.schemas import ProblemDetails
 from appliance.settings import Settings, variable_name
 from tests.helpers.served import ROOT, http
 
@@ -31,6 +34,21 @@ def test_proxy_hides_the_metrics_with_any_prefix(path):
     (pattern,) = re.findall(r"location ~ (\S+) \{\s+return 404;", configuration)
     assert re.search(pattern, path)
     assert not re.search(pattern, "/catalog/metrics-1")
+
+
+def test_errors_of_the_proxy_are_problems():
+    configuration = (APPLIANCE / "tls-proxy.conf").read_text()
+    texts = re.findall(r"map \$arg_lang \$(\w+) \{\s+default '(.*)';\s+en +'(.*)';", configuration)
+    answers = re.findall(r"location = /.problem/(\w+) \{[^}]+?return (\d+) '(.*)';", configuration)
+    assert {name for name, *_ in texts} == {name for name, *_ in answers}
+    pages = re.findall(r"error_page .* /.problem/(\w+)\?lang=\$arg_lang;", configuration)
+    assert {name for name, *_ in answers} == set(pages)
+    for name, *translated in texts:
+        ((status, body),) = [rest for other, *rest in answers if other == name]
+        for text in translated:
+            problem = ProblemDetails.model_validate_json(body.replace(f"${name}", text))
+            assert (problem.status, problem.code) == (int(status), name)
+            assert problem.type == f"urn:einvoice:problem:{name}"
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
@@ -57,10 +75,11 @@ def test_systemd_unit_is_valid(tmp_path):
 
 def test_kubernetes_manifests_fit_together():
     manifests = {item["kind"]: item for item in yaml.safe_load_all((APPLIANCE / "kubernetes.yaml").read_text())}
-    assert set(manifests) == {"ConfigMap", "Service", "StatefulSet"}
+    assert set(manifests) == {"ConfigMap", "Service", "NetworkPolicy", "StatefulSet"}
     spec = manifests["StatefulSet"]["spec"]
     labels = spec["template"]["metadata"]["labels"]
     assert labels == spec["selector"]["matchLabels"] == manifests["Service"]["spec"]["selector"]
+    assert labels == manifests["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"]
     pod = spec["template"]["spec"]
     (container,) = pod["containers"]
     assert pod["enableServiceLinks"] is False, "EINVOICE_PORT of the service would be read as a setting"
@@ -78,6 +97,8 @@ def test_kubernetes_manifests_fit_together():
 @pytest.mark.slow
 def test_alerts_and_dashboard_use_existing_metrics(server):
     server.validate()
+    server.client.get("/healthz", headers={"X": "x" * 70_000})
+    KeyFile(server.data / "keys.env").add("expiring", "business", datetime.date(2999, 12, 31))
     exported = http.get(server.base.join("/metrics")).text
     dashboard = json.loads((APPLIANCE / "monitoring" / "dashboard.json").read_text())
     alerts = yaml.safe_load((APPLIANCE / "monitoring" / "alerts.yaml").read_text())

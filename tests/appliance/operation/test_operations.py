@@ -1,5 +1,6 @@
 """Operation: logs, probes, metrics, pages, switches; none of them contains invoice content."""
 
+import datetime
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ from importlib.metadata import version
 
 import pytest
 
+from appliance.access.keys import KeyFile, today
 from tests.helpers.served import API, UBL, WRONG, assert_problem, declaring, http, serving
 from tests.helpers.waiting import SECONDS, wait_until
 
@@ -128,6 +130,27 @@ def test_metrics(server):
     for kind in ("validation", "pdf", "generation"):
         assert value(f'einvoice_documents_waiting{{kind="{kind}"}}') == 0
         assert value(f'einvoice_documents_running{{kind="{kind}"}}') == 0
+
+
+@pytest.mark.slow
+def test_metrics_of_clients_connections_and_keys(tmp_path):
+    with serving(tmp_path / "data", workers=1, metrics=1) as server:
+        other = server.add_key("other")
+        assert server.client.get(f"{API}/capabilities", headers=other).status_code == 200
+        server.validate()
+        server.client.get("/healthz", headers={"X": "x" * 70_000})
+        KeyFile(server.data / "keys.env").add("other", "business", today() + datetime.timedelta(days=3))
+        text = server.client.get("/metrics").text
+    values = dict(re.findall(r"^einvoice_(\w+(?:{[^}]*})?) (\S+)$", text, re.MULTILINE))
+    requests = [values[f'client_requests_total{{client="{client}"}}'] for client in ("first", "other")]
+    assert requests == ["1.0", "1.0"]
+    assert values['client_documents_total{client="first"}'] == "1.0"
+    assert 'client_documents_total{client="other"}' not in values
+    assert float(values['client_worker_seconds_total{client="first"}']) > 0
+    assert values['refusals_total{code="headers_too_large"}'] == "1.0"
+    assert values['refusals_total{code="too_many_connections"}'] == "0.0"
+    assert (values["keys"], values['key_expiry_days{key="OTHER_2"}']) == ("3.0", "3.0")
+    assert (float(values["connections"]), values["connections_limit"]) == (1, "500.0")
 
 
 def test_metrics_use_route_templates(server):
