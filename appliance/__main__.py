@@ -35,6 +35,7 @@ from appliance.prepare import prepare
 from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
 from appliance.transport.connections import OpenConnections, protocol_class
+from appliance.workers.environment import TEMPORARY_FOLDER
 from appliance.workers.memory import return_large_blocks, use_one_heap
 
 log = logging.getLogger("appliance")
@@ -174,6 +175,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
     releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         _copy_rules(stack)
+        _make_temporary_folder(stack)
         listener = stack.enter_context(_listen(settings.host, settings.port))
         log_handler = BackgroundHandler(sys.stderr.fileno())
         logs.configure(settings.log_level, log_handler)
@@ -197,8 +199,20 @@ def _copy_rules(stack: contextlib.ExitStack) -> None:
     """Keep a copy of the added rule sets while the service runs: a worker that starts later applies the same rules."""
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="einvoice-rules-"))
     einvoice.copy_rules(Path(folder))
-    os.environ[_RULES_COPY] = folder
-    stack.callback(os.environ.pop, _RULES_COPY, None)
+    _set_variable(stack, _RULES_COPY, folder)
+
+
+def _make_temporary_folder(stack: contextlib.ExitStack) -> None:
+    """Make the folder in which workers write files for veraPDF; they can write nowhere else."""
+    if os.environ.get("EINVOICE_VERAPDF"):
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="einvoice-workers-"))
+        _set_variable(stack, TEMPORARY_FOLDER, folder)
+
+
+def _set_variable(stack: contextlib.ExitStack, name: str, value: str) -> None:
+    """Define a variable for the workers, while the service runs."""
+    os.environ[name] = value
+    stack.callback(os.environ.pop, name, None)
 
 
 def _releases() -> dict[str, Any]:

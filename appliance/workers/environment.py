@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping
 
+TEMPORARY_FOLDER = "EINVOICE_WORKER_TMP"
+"""Names the folder that workers may write, if veraPDF needs one."""
+
 _NAMES = frozenset(
     {
+        TEMPORARY_FOLDER,
         "EINVOICE_CACHE",
         "EINVOICE_PLAUSIBILITY",
         "EINVOICE_RULESET",

@@ -1,8 +1,14 @@
-"""Hides folders and files from this process with Landlock, which Linux has since 5.13. See landlock(7).
+"""Confines this process with Landlock, which Linux has since 5.13. See landlock(7).
 
 Landlock grants access to what lies beneath a folder, and denies the rest. To hide a folder, access is granted to
 everything beside it and beside each of its parents. Landlock also keeps the process from the memory of processes
-outside, and an unprivileged one from their environment.
+outside, and an unprivileged one from their environment. What it can deny depends on its version:
+
+    1  opening, creating, removing files (5.13)      4  TCP connections (6.7)
+    2  moving files between folders (5.19)           5  control of devices (6.10)
+    3  truncating files (6.2)                        6  signals, abstract Unix sockets (6.12)
+
+It does not deny datagrams (UDP), Unix sockets in a folder, and changes of the mode, the owner or the times of files.
 """
 
 import ctypes
@@ -13,38 +19,56 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+COMPLETE: Final = 6
+"""Version of Landlock from which on all that `confine` says is denied."""
+
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
-_ALL_RIGHTS: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1}
-"""All rights on files and folders, by version of Landlock; the third has the right to truncate files."""
-_FILE_RIGHTS: Final = 0b111 | 1 << 14
-"""Rights that apply to a file: execute, write, read, truncate."""
+_FILE_RIGHTS: Final = {1: 13, 2: 14, 3: 15, 5: 16}
+"""Number of rights on files and folders, by the version of Landlock that introduced it."""
+_READ: Final = 0b1101
+"""Rights to execute, to read a file, and to read a folder."""
+_RIGHTS_ON_FILES: Final = 0b111 | 1 << 14 | 1 << 15
+"""Rights that apply to a file: execute, write, read, truncate, control a device."""
+_NETWORK: Final = 0b11
+"""Rights to bind and to connect TCP sockets."""
+_SCOPES: Final = 0b11
+"""Abstract Unix sockets, and signals."""
+_NULL: Final = Path(os.devnull)
 
 
-def hide(paths: Iterable[Path], except_for: Iterable[Path] = ()) -> bool:
-    """Deny access to files and folders, for this process and its children; return False if there is no Landlock.
+def confine(hidden: Iterable[Path], visible: Iterable[Path] = (), writable: Iterable[Path] = ()) -> int:
+    """Confine this process and its children, as far as the kernel can; return the version of Landlock, 0 for none.
+
+    They cannot open `hidden` files, cannot write, except for the null device, cannot connect to others by TCP, and
+    cannot send signals to processes outside.
 
     Args:
-        paths: files and folders to hide. Hidden too, beside them and beside each of their parents, is what is created
+        hidden: files and folders to hide. Hidden too, beside them and beside each of their parents, is what is created
             later, and files that the process may write, such as logs: once granted, they would take up space after
             they are deleted, until the process ends.
-        except_for: folders that stay accessible, wherever they are. Missing ones are skipped.
+        visible: folders that can be read, wherever they are. Missing ones are skipped.
+        writable: folders that can be written. Missing ones are skipped.
 
     Raises:
         OSError: Landlock is available, but failed.
     """
     version = _version()
     if not version:
-        return False
-    rights = _ALL_RIGHTS[min(version, 3)]
-    ruleset = _call("syscall", _CREATE_RULESET, struct.pack("=Q", rights), ctypes.c_size_t(8), 0)
-    for path in {*_beside({path.resolve() for path in paths}), *except_for}:
+        return 0
+    rights = (1 << max(count for since, count in _FILE_RIGHTS.items() if since <= version)) - 1
+    handled = [rights, *([_NETWORK] if version >= 4 else []), *([_SCOPES] if version >= 6 else [])]
+    attributes = struct.pack(f"={len(handled)}Q", *handled)
+    ruleset = _call("syscall", _CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    for path in {*_beside({path.resolve() for path in hidden}), *visible}:
+        _grant(ruleset, path, _READ)
+    for path in (_NULL, *writable):
         _grant(ruleset, path, rights)
     _call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _call("syscall", _RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
-    return True
+    return version
 
 
 def _version() -> int:
@@ -63,7 +87,7 @@ def _grant(ruleset: int, path: Path, rights: int) -> None:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
-    granted = rights if path.is_dir() else rights & _FILE_RIGHTS
+    granted = rights if path.is_dir() else rights & _RIGHTS_ON_FILES
     try:
         _call("syscall", _ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", granted, opened), 0)
     finally:

@@ -15,13 +15,15 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from appliance.observability import logs
+from appliance.workers.environment import TEMPORARY_FOLDER
 from appliance.workers.jobs import run_job
-from appliance.workers.landlock import hide
+from appliance.workers.landlock import COMPLETE, confine
 from appliance.workers.memory import collect_garbage, return_large_blocks
 from appliance.workers.protocol import PREFIX_BYTES, Message
 
@@ -54,9 +56,9 @@ def main(seconds: float, megabytes: int, documents: int, log_level: str, *hidden
     logs.configure(log_level)
     _limit_memory(megabytes)
     _offer_to_be_killed()
-    _hide(hidden)
     return_large_blocks()
     _warm_up()
+    _confine(hidden)  # before it reads the first document; what it has compiled until now is stored for others
     connection = socket.socket(fileno=0)
     connection.sendall(Message({"ready": True}).pack())
     job_limit = round(documents * random.uniform(0.8, 1))  # workers started together are not replaced together
@@ -97,12 +99,19 @@ def _offer_to_be_killed() -> None:
         Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), "ascii")
 
 
-def _hide(paths: Sequence[str]) -> None:
-    """Hide the data folder and the key file, but not the rules and the cache, which may be in that folder."""
+def _confine(hidden: Sequence[str]) -> None:
+    """Hide the data folder and the key file, but not the rules and the cache, which may be in that folder.
+
+    From now on, this process cannot write what a later worker would execute, such as compiled rules.
+    """
     names = ("EINVOICE_RULES_DIR", "EINVOICE_RULES_COPY", "EINVOICE_CACHE")
-    needed = [*(os.environ.get(name) for name in names), *(f"{it}/rules" for it in paths)]
-    if not hide(map(Path, paths), [Path(it) for it in needed if it]):
-        log.info("The kernel has no Landlock; workers could read the data folder")
+    needed = [*(os.environ.get(name) for name in names), *(f"{it}/rules" for it in hidden)]
+    temporary = os.environ.get(TEMPORARY_FOLDER)
+    if temporary:
+        tempfile.tempdir = temporary
+    version = confine(map(Path, hidden), [Path(it) for it in needed if it], [Path(temporary)] if temporary else [])
+    if version < COMPLETE:
+        log.info("The kernel confines workers in part only", extra={"fields": {"landlock": version}})
 
 
 def _warm_up() -> None:

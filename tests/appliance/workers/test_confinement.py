@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from appliance.workers.environment import worker_environment
-from tests.helpers.served import ROOT, serving
+from tests.helpers.served import ROOT, declaring, serving
 from tests.helpers.waiting import wait_until
 
 NO_LANDLOCK = 77
@@ -67,9 +68,9 @@ def test_hidden_folder(tmp_path):
     script = f"""
         import os, subprocess
         from pathlib import Path
-        from appliance.workers.landlock import hide
+        from appliance.workers.landlock import confine
         folder = Path({str(tmp_path)!r})
-        if not hide([folder / "data", folder / "secret"], [folder / "data" / "rules"]):
+        if not confine([folder / "data", folder / "secret"], [folder / "data" / "rules"]):
             raise SystemExit({NO_LANDLOCK})
         for name in ("data/keys.env", "secret", "link", "service.log"):
             for act in (Path.read_text, lambda path: os.truncate(path, 0), lambda path: path.write_text("x")):
@@ -88,13 +89,79 @@ def test_hidden_folder(tmp_path):
     assert (data / "keys.env").read_text() == "content"
 
 
+ATTEMPTS = """
+    import os, signal, socket, subprocess, sys
+    from pathlib import Path
+    from appliance.workers.landlock import confine
+    folder, parent, port = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    version = confine([], [], [folder / "temporary"])
+    attempts = {
+        "write": (1, lambda: (folder / "compiled.rules").write_bytes(b"x")),
+        "create": (1, lambda: (folder / "new.py").write_bytes(b"x")),
+        "replace": (1, lambda: (folder / "temporary/own").rename(folder / "compiled.rules")),
+        "remove": (1, lambda: (folder / "compiled.rules").unlink()),
+        "truncate": (3, lambda: os.truncate(folder / "compiled.rules", 0)),
+        "connect": (4, lambda: socket.create_connection(("127.0.0.1", port))),
+        "listen": (4, lambda: socket.create_server(("127.0.0.1", 0))),
+        "signal": (6, lambda: os.kill(parent, 0)),
+        "abstract socket": (6, lambda: socket.socket(socket.AF_UNIX).connect(f"\\0einvoice-{parent}")),
+    }
+    (folder / "temporary/own").write_bytes(b"allowed")
+    for name, (since, attempt) in attempts.items():
+        try:
+            attempt()
+        except OSError as error:
+            if isinstance(error, PermissionError) or name == "replace":  # EXDEV: not between folders
+                continue
+            raise
+        if version >= since:
+            print("not denied:", name)
+    subprocess.run(["true"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    child = subprocess.Popen(["sleep", "60"])
+    child.kill()
+    assert child.wait() == -signal.SIGKILL
+    print((folder / "compiled.rules").read_text(), version)
+"""
+
+
+@pytest.mark.slow
+def test_confined_process_neither_writes_nor_connects_nor_sends_signals(tmp_path):
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "compiled.rules").write_text("content")
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind(f"\0einvoice-{os.getpid()}")
+        abstract.listen()
+        arguments = (tmp_path, os.getpid(), server.getsockname()[1])
+        command = [sys.executable, "-c", textwrap.dedent(ATTEMPTS), *map(str, arguments)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert not done.stderr
+    if done.stdout.endswith(" 0\n"):
+        pytest.skip("the kernel has no Landlock")
+    assert done.stdout.startswith("content "), done.stdout
+
+
+@pytest.mark.slow
+def test_worker_does_not_change_the_cache(tmp_path, monkeypatch):
+    """A rule set that a document requests is not stored by the worker that compiled it."""
+    monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path / "cache"))
+    with serving(tmp_path / "data", workers=1) as server:
+        if '"landlock":0' in server.log():
+            pytest.skip("the kernel has no Landlock")
+        worker = server.workers()
+        stored = {path.name for path in (tmp_path / "cache").glob("program-*")}
+        assert stored, "what the samples need was stored before"
+        assert server.validate(declaring("2.3"), validation_mode="compatibility").status_code == 200
+        assert server.workers() == worker
+        assert {path.name for path in (tmp_path / "cache").glob("program-*")} == stored
+
+
 @pytest.mark.slow
 def test_nothing_is_hidden_without_paths(tmp_path):
     (tmp_path / "file").write_text("content")
     script = f"""
         from pathlib import Path
-        from appliance.workers.landlock import hide
-        hide([])
+        from appliance.workers.landlock import confine
+        confine([])
         assert Path({str(tmp_path / "file")!r}).read_text() == "content"
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, check=True)
@@ -102,7 +169,7 @@ def test_nothing_is_hidden_without_paths(tmp_path):
 
 @pytest.mark.slow
 def test_worker_cannot_open_the_key_file(curious):
-    if "no Landlock" in curious.log():
+    if '"landlock":0' in curious.log():
         pytest.skip("the kernel has no Landlock")
     curious.add_key("acme")
     os.kill(curious.workers()[0], signal.SIGUSR1)
