@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Mapping
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.access.keys import Key, KeyExpired, KeyRing
 from appliance.access.quotas import DAILY_REQUESTS, Quotas
@@ -52,12 +52,25 @@ class AuthMiddleware:
                 key, plan = self._authorize(scope)
                 running.enter_context(self._rates.running(key.name, plan.concurrent_requests))
                 self._rates.consume(key.name, plan.requests_per_minute)
+                day = self._quotas.today()
                 await self._quotas.consume(key.name, DAILY_REQUESTS, plan.daily_usage_limit)
             except Problem as problem:
                 response: ASGIApp = problem_response(problem, scope)
             else:
                 response = self.app
+                if plan.daily_usage_limit is not None:
+                    send = self._uncounting(send, key, plan, day)
             await response(scope, receive, send)
+
+    def _uncounting(self, send: Send, key: Key, plan: Plan, day: str) -> Send:
+        """Return `send` for a request that is not counted if the service fails to serve it (5xx)."""
+
+        async def uncounting_send(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 500:
+                await self._quotas.release(key.name, DAILY_REQUESTS, plan.daily_usage_limit, day)
+            await send(message)
+
+        return uncounting_send
 
     def _authorize(self, scope: Scope) -> tuple[Key, Plan]:
         """Return the key and its plan, and store them in the request state."""

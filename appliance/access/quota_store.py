@@ -27,7 +27,8 @@ _REDIS_TTL_SECONDS: Final = 2 * 86_400
 """Lifetime of a counter in Redis: longer than a day, to tolerate clock differences between replicas."""
 _REDIS_SCRIPT: Final = """
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-if used + tonumber(ARGV[1]) <= tonumber(ARGV[2]) then
+local new = used + tonumber(ARGV[1])
+if new >= 0 and new <= tonumber(ARGV[2]) then
   redis.call('INCRBY', KEYS[1], ARGV[1])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
 end
@@ -43,7 +44,7 @@ class QuotaStore(Protocol):
     """Daily counters with limits."""
 
     async def consume(self, day: str, counter: str, count: int, limit: int) -> int:
-        """Add `count` to a counter unless that would exceed `limit`; return its previous value.
+        """Add `count` to a counter unless it would exceed `limit` or fall below 0; return its previous value.
 
         Raises:
             QuotaStoreError: the store is unavailable.
@@ -76,7 +77,7 @@ class MemoryQuotaStore:
         if day != self._day:
             self._day, self._used = day, {}
         used = self._used.get(counter, 0)
-        if used + count <= limit:
+        if 0 <= used + count <= limit:
             self._used[counter] = used + count
         return used
 
@@ -111,7 +112,7 @@ class SQLiteQuotaStore:
             self._day = day
         row = database.execute("SELECT count FROM used WHERE day = ? AND what = ?", (day, counter)).fetchone()
         used = int(row[0]) if row else 0
-        if used + count <= limit:
+        if 0 <= used + count <= limit:
             database.execute("INSERT OR REPLACE INTO used VALUES (?, ?, ?)", (day, counter, used + count))
         return used
 

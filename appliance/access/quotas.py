@@ -48,6 +48,15 @@ class Quotas:
             headers = {"Retry-After": str(_seconds_until_midnight(now))}
             raise Problem(quota, headers=headers, limit=limit, left=max(0, limit - used))
 
+    async def release(self, holder: str, quota: ProblemType, limit: int | None, day: str) -> None:
+        """Uncount a unit that was counted on `day` (see `today`); after midnight there is nothing to uncount."""
+        if limit is not None and day == self.today():
+            await self._consume(day, f"{quota.code}:{holder}", -1, limit)
+
+    def today(self) -> str:
+        """Return the day for which units are counted now."""
+        return self._clock().date().isoformat()
+
     async def _consume(self, day: str, counter: str, count: int, limit: int) -> int:
         if time.monotonic() >= self._retry_at:
             try:

@@ -36,7 +36,13 @@ _ENDPOINTS = {
 
 
 def capabilities(
-    entitlements: Entitlements, default_engine: Engine, languages: Sequence[Language], causes_seconds: float, base: str
+    entitlements: Entitlements,
+    default_engine: Engine,
+    languages: Sequence[Language],
+    causes_seconds: float,
+    base: str,
+    *,
+    has_store: bool = True,
 ) -> dict[str, Any]:
     """Return the response body.
 
@@ -46,6 +52,7 @@ def capabilities(
         languages: languages of responses.
         causes_seconds: time limit of the search for causes; 0 if there is none.
         base: base URL of the service.
+        has_store: whether links can be created; without them, ZUGFERD is not generated.
     """
     catalog = einvoice.catalog()
     current = catalog.rule_set
@@ -59,7 +66,7 @@ def capabilities(
             "batch_max_files": BATCH_FILES.max_files,
         },
         "supported_formats": FORMATS,
-        "supported_generation_formats": FORMATS,
+        "supported_generation_formats": [name for name in FORMATS if has_store or name != "ZUGFERD"],
         "supported_languages": list(languages),
         "supported_validation_modes": list(MODES),
         "rule_sets": [
@@ -127,7 +134,8 @@ def routes(services: Services) -> APIRouter:
         base = base_url(request.scope)
         settings, seconds = services.settings, services.workers.causes_seconds
         known = settings.engine, settings.languages, seconds
-        body = await asyncio.to_thread(capabilities, caller.entitlements, *known, base)
+        has_store = services.links.enabled and services.links.available
+        body = await asyncio.to_thread(capabilities, caller.entitlements, *known, base, has_store=has_store)
         return Response(to_json(body), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

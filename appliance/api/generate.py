@@ -18,6 +18,7 @@ from appliance.api.processing import (
     with_artifacts,
 )
 from appliance.api.responses import BODY_PROBLEMS, problem_responses
+from appliance.artifacts.links import STORE_UNAVAILABLE, ArtifactLinks
 from appliance.contract.paths import API
 from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.results import INVALID_DRAFT
@@ -29,6 +30,17 @@ from appliance.transport.uploads import read_body
 from appliance.workers.pool import TOO_COMPLEX
 
 JSON_EXPECTED = ProblemType("json_expected", 415, example={"found": "text/plain"})
+ZUGFERD_NOT_OFFERED = ProblemType("zugferd_not_offered", 501)
+
+_PROBLEMS = problem_responses(
+    INVALID_LANGUAGE,
+    INVALID_DRAFT,
+    TOO_COMPLEX,
+    JSON_EXPECTED,
+    ZUGFERD_NOT_OFFERED,
+    STORE_UNAVAILABLE,
+    *BODY_PROBLEMS,
+)
 
 
 def routes(services: Services) -> APIRouter:
@@ -40,22 +52,27 @@ def routes(services: Services) -> APIRouter:
         "/generate",
         response_model=GenerateResponse,
         response_description="The invoice and its validation result.",
-        responses=problem_responses(INVALID_LANGUAGE, INVALID_DRAFT, TOO_COMPLEX, JSON_EXPECTED, *BODY_PROBLEMS),
+        responses=_PROBLEMS,
         openapi_extra={"requestBody": request_body},
     )
     async def generate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
-        """Generate a UBL, CII or ZUGFERD invoice from a draft and validate it. The draft schema lists the fields."""
+        """Generate a UBL, CII or ZUGFERD invoice from a draft and validate it. The draft schema lists the fields.
+
+        A ZUGFERD PDF is delivered by link. If no link can be created, the draft is refused with 503 or 501.
+        """
         _require_json(request.headers.get("content-type", ""))
         with services.workers.reserve(caller.key.name, is_long=True) as reservation:
             draft = await read_body(
                 request.stream(), seconds=services.settings.upload_seconds, reserve=reservation.add_bytes
             )
-            job = build_job(services, "generate", draft, request, caller, lang)
+            deliver = services.links.writable
+            job = build_job(services, "generate", draft, request, caller, lang, deliver_pdf=deliver)
             outcome = await run_job(services, job, caller)
         if isinstance(outcome, Response):
             return outcome
+        if "undeliverable" in outcome.head:
+            raise _undeliverable(services.links)
         body, invoice = outcome.parts
-        record_verdict(services, request, outcome, invoice)
         kinds: dict[ArtifactKind, bool] = {
             "validation_report_pdf": True,
             "readable_invoice_pdf": outcome.head["printable"],
@@ -64,7 +81,10 @@ def routes(services: Services) -> APIRouter:
             kinds["zugferd_pdf"] = True
         artifacts = await create_links(services, request, caller, artifact_source(invoice, "", lang), kinds)
         if is_hybrid:
+            if not artifacts["zugferd_pdf"]["available"]:
+                raise _undeliverable(services.links)
             artifacts["embedded_xml"] = outcome.head["embedded_xml"]
+        record_verdict(services, request, outcome, invoice)
         return Response(with_artifacts(body, artifacts), media_type="application/json", headers=NO_STORE)
 
     @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problem_responses())
@@ -79,6 +99,13 @@ def routes(services: Services) -> APIRouter:
 def _schema_document() -> StaticDocument:
     """Return the schema; on first use, since the server needs the model of drafts for nothing else."""
     return StaticDocument.from_json(einvoice.draft_schema())
+
+
+def _undeliverable(links: ArtifactLinks) -> Problem:
+    """Return the problem of a ZUGFERD PDF for which there is no link."""
+    if not links.enabled:
+        return Problem(ZUGFERD_NOT_OFFERED)
+    return Problem(STORE_UNAVAILABLE, headers={"Retry-After": str(links.retry_seconds)})
 
 
 def _require_json(content_type: str) -> None:

@@ -49,6 +49,7 @@ _ZLIB_LEVEL: Final = 1
 ARTIFACT_NOT_FOUND = ProblemType("artifact_not_found", 404)
 ARTIFACT_EXPIRED = ProblemType("artifact_expired", 410)
 ARTIFACTS_UNAVAILABLE = ProblemType("artifacts_unavailable", 503)
+STORE_UNAVAILABLE = ProblemType("store_unavailable", 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,21 @@ class ArtifactLinks:
         self._seconds = seconds
         self._render = render
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+
+    @property
+    def enabled(self) -> bool:
+        """Whether there is a store."""
+        return self._store is not None
+
+    @property
+    def writable(self) -> bool:
+        """Whether links can be created, as far as the last check tells; False if they are disabled."""
+        return self.enabled and self._writable
+
+    @property
+    def retry_seconds(self) -> int:
+        """Time after which a store that is unavailable, or full, may accept content again."""
+        return REFUSED_SECONDS if self._reachable else CHECK_SECONDS
 
     @property
     def available(self) -> bool:

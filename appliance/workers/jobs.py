@@ -42,8 +42,9 @@ def run_job(job: Message) -> Message:
     """Run a job and return its outcome; exceptions are part of the outcome.
 
     The head of the outcome has one of these members: `verdict`, with the response body as the first part; `problem`,
-    the finished problem details; `limit_exceeded`; or `failed`, after an internal error, which is logged. Beside the
-    verdict on a single invoice, `printable` says whether it has few enough lines for a PDF.
+    the finished problem details; `undeliverable`, for a ZUGFERD draft where `deliver_pdf` is false; `limit_exceeded`;
+    or `failed`, after an internal error, which is logged. Beside the verdict on a single invoice, `printable` says
+    whether it has few enough lines for a PDF.
     """
     try:
         return _JOBS[job.head["job"]](job)
@@ -121,6 +122,8 @@ def _generate(job: Message) -> Message:
     """Generate an invoice from a draft; the second part is the invoice file."""
     lang = job.head["lang"]
     draft = _hybrid_draft(job.parts[0])
+    if draft and not job.head.get("deliver_pdf", True):
+        return Message({"undeliverable": True})
     lines = draft.get("lines")
     lines = len(lines) if isinstance(lines, list) else 0
     if _longest_text(draft) > MAX_PDF_TEXT:

@@ -107,6 +107,22 @@ async def test_quotas_count_by_holder_unit_and_day(open_store):
 
 
 @pytest.mark.anyio
+async def test_released_units_are_free_again(open_store):
+    moment = datetime.datetime(2026, 11, 20, 23, 59, 30, tzinfo=datetime.UTC)
+    quotas = Quotas(open_store(), lambda: moment)
+    day = quotas.today()
+    assert await units_left(quotas, "a", DAILY_REQUESTS, 2, 2) is None
+    await quotas.release("a", DAILY_REQUESTS, 2, day)
+    assert await units_left(quotas, "a", DAILY_REQUESTS, 2, 2) == 1
+    await quotas.release("b", DAILY_REQUESTS, 2, day)
+    assert await units_left(quotas, "b", DAILY_REQUESTS, 2, 3) == 2, "never more than the limit"
+    moment += datetime.timedelta(minutes=1)
+    await quotas.release("a", DAILY_REQUESTS, 2, day)
+    assert await units_left(quotas, "a", DAILY_REQUESTS, 2, 3) == 2
+    quotas.close()
+
+
+@pytest.mark.anyio
 async def test_replicas_share_quotas_in_redis(own_redis, tmp_path):
     one, two = (Quotas(open_quota_store(own_redis.url, tmp_path)) for _ in range(2))
     taken = await asyncio.gather(

@@ -18,6 +18,7 @@ import json, os, secrets, subprocess, sys, time
 from pathlib import Path
 from appliance.access.keys import KeyFile
 from tests.helpers.served import WRONG, serving
+from tests.helpers.waiting import wait_until
 from appliance.artifacts.sqlite_store import SQLiteStore
 from appliance.artifacts.store import StoreError, StoreFull
 
@@ -136,3 +137,25 @@ def test_service_starts_on_a_full_volume(tmp_path):
     assert "\neinvoice_links_dropped_total 1.0\n" in metrics
     assert after["validation_report_pdf"]["available"], "without a restart"
     assert "artifact store" in log
+
+
+@pytest.mark.slow
+def test_zugferd_is_refused_on_a_full_volume(tmp_path):
+    result = run(
+        tmp_path,
+        """
+        KeyFile(volume / "data" / "keys.env").add("acme", "business")
+        data = volume.parent / "data"  # the log, beside it, is not on the volume
+        data.symlink_to(volume / "data")
+        with serving(data, workers=1) as server:
+            statuses = [server.generate(format="ZUGFERD").status_code]
+            fill()
+            statuses.append(server.generate(format="ZUGFERD").status_code)
+            capabilities = lambda: server.client.get("/api/external/capabilities").json()
+            wait_until(lambda: len(capabilities()["supported_generation_formats"]) == 2)
+            formats = capabilities()["supported_generation_formats"]
+            statuses.append(server.generate(format="ZUGFERD").status_code)
+            print(json.dumps([statuses, formats]))
+        """,
+    )
+    assert result == [[200, 503, 503], ["UBL", "CII"]]

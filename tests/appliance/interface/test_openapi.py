@@ -40,7 +40,7 @@ def test_every_operation_names_its_problems(document):
     [
         (VALIDATE, {"408", "413", "422", "503"}),
         (BATCH, {"408", "413", "422", "503"}),
-        (GENERATE, {"408", "413", "415", "422", "503"}),
+        (GENERATE, {"408", "413", "415", "422", "501", "503"}),
         (f"{API}/artifacts/{{token}}/{{file}}", {"404", "410", "503"}),
         (f"{API}/errors/catalog", {"304", "422"}),
     ],
