@@ -185,7 +185,7 @@ def _build() -> dict[str, str]:
 def _cors(settings: Settings) -> dict[str, Any]:
     return {
         "allow_origins": settings.cors_origins,
-        "allow_methods": ["GET", "POST"],
+        "allow_methods": ["GET", "POST", "DELETE"],
         "allow_headers": ["X-API-Key", "Content-Type", "X-Request-ID"],
         "expose_headers": ["X-Request-ID", "Retry-After", "ETag"],
         "max_age": 600,

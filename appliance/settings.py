@@ -153,7 +153,7 @@ class Settings(BaseSettings):
         description="Store of artifacts: file (in the data folder), off, or redis://… to share them between replicas.",
     )
     artifact_seconds: int = Field(default=3600, ge=1, description="Lifetime of links to PDFs (seconds).")
-    artifact_megabytes: int = Field(default=1024, ge=1, description="Maximum size of the artifact file.")
+    artifact_megabytes: int = Field(default=1024, ge=16, description="Maximum size of the artifact file with its log.")
     page: bool = Field(default=True, description="Serve the web app at /.")
     docs: bool = Field(
         default=True, description="Serve the interface documentation at /docs; requires EINVOICE_OPENAPI."

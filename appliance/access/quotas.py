@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from appliance.access.quota_store import MemoryQuotaStore, QuotaStore, QuotaStoreError
 from appliance.contract.problems import Problem, ProblemType
+from appliance.steady_clock import SteadyClock
 
 log = logging.getLogger(__name__)
 
@@ -17,22 +18,22 @@ DAILY_REQUESTS = ProblemType("daily_usage_limit", 429, example={"limit": 1000, "
 DAILY_FILES = ProblemType("daily_validation_limit", 429, example={"limit": 100, "left": 2})
 
 
-def utc_now() -> datetime.datetime:
-    """Return the current time in UTC."""
-    return datetime.datetime.now(datetime.UTC)
-
-
 class Quotas:
     """Counts usage per holder and day.
 
     While the store is unavailable, requests are still served and quotas are enforced per process, in memory.
+
+    Args:
+        store: the store.
+        clock: time in seconds since 1970. By default one that a change of the system's time does not move: it would
+            begin another day.
     """
 
-    def __init__(self, store: QuotaStore, clock: Callable[[], datetime.datetime] = utc_now) -> None:
+    def __init__(self, store: QuotaStore, clock: Callable[[], float] | None = None) -> None:
         self._store = store
         self._fallback = MemoryQuotaStore()
         self._retry_at = 0.0
-        self._clock = clock
+        self._clock = clock or SteadyClock()
 
     async def consume(self, holder: str, quota: ProblemType, limit: int | None, count: int = 1) -> None:
         """Count `count` units against a quota, `DAILY_REQUESTS` or `DAILY_FILES`.
@@ -42,7 +43,7 @@ class Quotas:
         """
         if limit is None:
             return
-        now = self._clock()
+        now = self._now()
         used = await self._consume(now.date().isoformat(), f"{quota.code}:{holder}", count, limit)
         if used + count > limit:
             headers = {"Retry-After": str(_seconds_until_midnight(now))}
@@ -55,7 +56,10 @@ class Quotas:
 
     def today(self) -> str:
         """Return the day for which units are counted now."""
-        return self._clock().date().isoformat()
+        return self._now().date().isoformat()
+
+    def _now(self) -> datetime.datetime:
+        return datetime.datetime.fromtimestamp(self._clock(), datetime.UTC)
 
     async def _consume(self, day: str, counter: str, count: int, limit: int) -> int:
         if time.monotonic() >= self._retry_at:

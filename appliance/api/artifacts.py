@@ -20,6 +20,7 @@ _FILE = Path(description="File name of the PDF.", json_schema_extra={"enum": lis
 _PROBLEMS = problem_responses(
     ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX, REFERENCE_LIMIT
 )
+_DELETE_PROBLEMS = problem_responses(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE)
 
 
 def routes(services: Services) -> APIRouter:
@@ -36,5 +37,11 @@ def routes(services: Services) -> APIRouter:
         pdf = await services.links.fetch(token, file, caller.key.name)
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": f'inline; filename="{file}"'}
         return Response(pdf, media_type="application/pdf", headers=headers)
+
+    @router.delete("/artifacts/{token}/{file}", status_code=204, response_class=Response, responses=_DELETE_PROBLEMS)
+    async def delete_artifact(token: str, caller: CurrentCaller, file: Annotated[str, _FILE]) -> Response:
+        """Erase a document before its links expire: the stored file, and all PDFs that the same result links to."""
+        await services.links.delete(token, file, caller.key.name)
+        return Response(status_code=204)
 
     return router

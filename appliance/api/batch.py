@@ -12,10 +12,12 @@ from appliance.access.quotas import DAILY_FILES
 from appliance.api.dependencies import (
     INVALID_CAUSES,
     INVALID_LANGUAGE,
+    INVALID_LINKS,
     Caller,
     CurrentCaller,
     QueryLanguage,
     query_causes,
+    wants_links,
 )
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
 from appliance.api.processing import (
@@ -42,6 +44,7 @@ _MODES: dict[str, Mode] = {"current": "current"}
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
     INVALID_CAUSES,
+    INVALID_LINKS,
     INVALID_FORM,
     NO_FILE,
     TOO_MANY_FILES,
@@ -77,13 +80,15 @@ def routes(services: Services) -> APIRouter:
                 reserve=reservation.add_bytes,
             )
             form_mode(form.fields, _MODES)
+            links = wants_links(request, form.fields)
             engine = form_engine(form.fields, services.settings.engine, caller.entitlements)
             limit = caller.entitlements.daily_validation_limit
             await services.quotas.consume(caller.key.name, DAILY_FILES, limit, len(form.files))
             # Without it, the last files of a batch would time out waiting for a worker.
             semaphore = asyncio.Semaphore(services.settings.workers)
             items = await _gather(
-                _validate_item(services, semaphore, request, caller, lang, engine, causes, file) for file in form.files
+                _validate_item(services, semaphore, request, caller, lang, engine, causes, links, file)
+                for file in form.files
             )
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
         return Response(body, media_type="application/json", headers=NO_STORE)
@@ -110,6 +115,7 @@ async def _validate_item(
     lang: Language,
     engine: Engine,
     causes: float | None,
+    links: bool,
     file: UploadedFile,
 ) -> bytes:
     """Validate a file and return its item in the response."""
@@ -127,6 +133,6 @@ async def _validate_item(
             outcome = await services.workers.run(job, caller.key.name)
     record_verdict(services, request, outcome, file.content)
     readable = outcome.head["verdict"]["syntax"] is not None
-    kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable, "readable_invoice_pdf": False}
+    kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable and links, "readable_invoice_pdf": False}
     source = artifact_source(file.content, file.name, lang, engine=engine)
     return with_artifacts(outcome.parts[0], await create_links(services, request, caller, source, kinds))

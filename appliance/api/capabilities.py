@@ -134,7 +134,7 @@ def routes(services: Services) -> APIRouter:
         base = base_url(request.scope)
         settings, seconds = services.settings, services.workers.causes_seconds
         known = settings.engine, settings.languages, seconds
-        has_store = services.links.enabled and services.links.available
+        has_store = services.links.is_offered(caller.key.name)
         body = await asyncio.to_thread(capabilities, caller.entitlements, *known, base, has_store=has_store)
         return Response(to_json(body), media_type="application/json", headers={"Cache-Control": "no-store"})
 

@@ -1,6 +1,8 @@
 """FastAPI dependencies of the routes: the caller, and query parameters."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated
 
 from fastapi import Depends, Query
@@ -14,6 +16,7 @@ from appliance.contract.values import LANGUAGES, Language
 from einvoice.localization import Messages
 
 INVALID_CAUSES = ProblemType("invalid_causes", 422, example={"known": "true | false", "value": "yes"})
+INVALID_LINKS = ProblemType("invalid_links", 422, example={"known": "true | false", "value": "no"})
 INVALID_LANGUAGE = ProblemType("invalid_lang", 422, example={"known": "de or en", "value": "fr"})
 
 _WORDS = Messages("appliance", "words")
@@ -60,9 +63,22 @@ def query_causes(request: Request) -> bool:
     Raises:
         Problem: it is neither "true" nor "false".
     """
-    value = request.query_params.get("causes", "false")
+    return _boolean(request.query_params, "causes", "false", INVALID_CAUSES)
+
+
+def wants_links(request: Request, fields: Mapping[str, str] = MappingProxyType({})) -> bool:
+    """Return whether the caller wants links to PDFs: unless the query or the form field `links` is false.
+
+    Raises:
+        Problem: one is neither "true" nor "false".
+    """
+    return all(_boolean(values, "links", "true", INVALID_LINKS) for values in (request.query_params, fields))
+
+
+def _boolean(values: Mapping[str, str], name: str, default: str, problem: ProblemType) -> bool:
+    value = values.get(name, default)
     if value not in ("true", "false"):
-        raise Problem(INVALID_CAUSES, known="true | false", value=value)
+        raise Problem(problem, known="true | false", value=value)
     return value == "true"
 
 

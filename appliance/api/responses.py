@@ -24,6 +24,7 @@ _CAUSES = (
     "`true`: also return the causes of the findings, each with the change that resolves them, as "
     "`validation_details.causes`. Takes as long as about fifty validations."
 )
+_LINKS = "`false`: store nothing and return no links to PDFs; their members of `artifacts` are unavailable."
 _FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
@@ -70,21 +71,26 @@ def _example(type: ProblemType) -> dict[str, Any]:
 
 
 def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: list[str]) -> dict[str, Any]:
-    """Return the OpenAPI request body of a multipart form with files, and the query parameter `causes`."""
+    """Return the OpenAPI request body of a multipart form with files, and the query parameters beside `lang`."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
     files = {"type": "array", "items": file, "minItems": 1, "maxItems": BATCH_FILES.max_files} if multiple else file
     properties = {
         file_field: {**files, "description": _FILE},
         "validation_mode": {"type": "string", "enum": modes, "default": "current", "description": _MODE},
         "engine": {"type": "string", "enum": engines, "description": _ENGINE},
+        "links": {**_BOOLEAN, "default": True, "description": _LINKS},
     }
     schema = {"type": "object", "required": [file_field], "properties": properties}
-    causes = {
-        "name": "causes",
-        "in": "query",
-        "required": False,
-        "schema": {"type": "boolean", "default": False},
-        "description": _CAUSES,
-    }
     body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
-    return {"parameters": [causes], "requestBody": body}
+    return {"parameters": [_parameter("causes", False, _CAUSES), LINKS_PARAMETER], "requestBody": body}
+
+
+def _parameter(name: str, default: bool, description: str) -> dict[str, Any]:
+    """Return the OpenAPI description of a query parameter that is true or false."""
+    schema = {**_BOOLEAN, "default": default}
+    return {"name": name, "in": "query", "required": False, "schema": schema, "description": description}
+
+
+_BOOLEAN = {"type": "boolean"}
+LINKS_PARAMETER = _parameter("links", True, _LINKS)
+"""The query parameter `links`."""

@@ -6,7 +6,15 @@ from starlette.responses import Response
 
 from appliance.access.auth import RIGHT_REQUIRED
 from appliance.access.quotas import DAILY_FILES
-from appliance.api.dependencies import INVALID_CAUSES, INVALID_LANGUAGE, CurrentCaller, QueryLanguage, query_causes
+from appliance.api.dependencies import (
+    INVALID_CAUSES,
+    INVALID_LANGUAGE,
+    INVALID_LINKS,
+    CurrentCaller,
+    QueryLanguage,
+    query_causes,
+    wants_links,
+)
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
 from appliance.api.processing import (
     NO_STORE,
@@ -30,6 +38,7 @@ from appliance.workers.reference_time import REFERENCE_LIMIT
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
     INVALID_CAUSES,
+    INVALID_LINKS,
     INVALID_FORM,
     NO_FILE,
     ONE_FILE_EXPECTED,
@@ -67,6 +76,7 @@ def routes(services: Services) -> APIRouter:
                 seconds=services.settings.upload_seconds,
                 reserve=reservation.add_bytes,
             )
+            links = wants_links(request, form.fields)
             mode, file = form_mode(form.fields, MODES), form.files[0]
             engine = form_engine(form.fields, services.settings.engine, caller.entitlements)
             await services.quotas.consume(caller.key.name, DAILY_FILES, caller.entitlements.daily_validation_limit)
@@ -78,8 +88,8 @@ def routes(services: Services) -> APIRouter:
         record_verdict(services, request, outcome, file.content)
         source = artifact_source(file.content, file.name, lang, mode, engine)
         kinds: dict[ArtifactKind, bool] = {
-            "validation_report_pdf": True,
-            "readable_invoice_pdf": outcome.head["printable"],
+            "validation_report_pdf": links,
+            "readable_invoice_pdf": links and outcome.head["printable"],
         }
         artifacts = await create_links(services, request, caller, source, kinds)
         body = with_artifacts(outcome.parts[0], artifacts)

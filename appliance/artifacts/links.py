@@ -7,6 +7,7 @@ Other key holders get the same response as for an unknown token.
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import logging
 import re
@@ -14,18 +15,19 @@ import secrets
 import time
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import anyio.to_thread
 from isal import isal_zlib
 
-from appliance.artifacts.store import ArtifactStore, StoreError, StoreFull
+from appliance.artifacts.store import ArtifactStore, ShareExceeded, StoreError, StoreFull
 from appliance.contract.paths import ARTIFACT_FILES, artifact_path
 from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.serialization import from_json, to_json
 from appliance.contract.values import ArtifactKind, Engine, Language, Mode
+from appliance.steady_clock import SteadyClock
 
 log = logging.getLogger(__name__)
 
@@ -114,16 +116,25 @@ class ArtifactLinks:
         store: store for sources and PDFs; None disables links.
         seconds: lifetime of a link.
         render: renders a PDF for the holder of a key.
+        clock: time in seconds since 1970.
 
     Attributes:
         dropped: number of responses sent without links because the store was full or unavailable.
     """
 
-    def __init__(self, store: ArtifactStore | None, seconds: int, render: Render) -> None:
+    def __init__(
+        self,
+        store: ArtifactStore | None,
+        seconds: int,
+        render: Render,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
         self.dropped = 0
         self._reachable = True
         self._writable = True
         self._refused_at: float | None = None
+        self._holder_refused_at: dict[str, float] = {}
+        self._clock = clock or SteadyClock()
         self._store = store
         self._seconds = seconds
         self._render = render
@@ -150,7 +161,11 @@ class ArtifactLinks:
 
         A store that refuses content is still tried: smaller content may fit.
         """
-        return self._writable and self._refused_at is None
+        return self._writable and self._refused_at is None and not self._holder_refused_at
+
+    def is_offered(self, holder: str) -> bool:
+        """Return whether the holder of a key may expect links: as `available`, but without refusals to others."""
+        return self.writable and self._refused_at is None and _digest(holder) not in self._holder_refused_at
 
     async def create(
         self, holder: str, kinds: Collection[ArtifactKind], source: ArtifactSource
@@ -165,11 +180,11 @@ class ArtifactLinks:
             self.dropped += 1
             return {}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        record = _Record(source, tuple(kinds), time.time() + self._seconds)
+        record = _Record(source, tuple(kinds), self._clock() + self._seconds)
         try:
-            await self._put_record(self._store, _store_name(token, holder), record)
+            await self._put_record(self._store, _store_name(token, holder), record, _digest(holder))
         except StoreError as error:
-            self._note_refusal(error)
+            self._note_refusal(error, _digest(holder))
             self.dropped += 1
             return {}
         return {kind: Link(artifact_path(token, kind), self._seconds) for kind in kinds}
@@ -182,15 +197,36 @@ class ArtifactLinks:
                 unavailable (503).
             Exception: whatever the renderer raises.
         """
+        store, name = self._find(token, file, holder)
+        with self._translated_errors("fetched"):
+            return await self._fetch(store, name, file, holder)
+
+    async def delete(self, token: str, file: str, holder: str) -> None:
+        """Erase the source of a link, with all links that were created with it.
+
+        Raises:
+            Problem: as in `fetch`.
+        """
+        store, name = self._find(token, file, holder)
+        with self._translated_errors("deleted"):
+            await self._require_link(store, name, file)
+            await self._delete(store, name)
+
+    def _find(self, token: str, file: str, holder: str) -> tuple[ArtifactStore, str]:
+        """Return the store, and the name of a token in it."""
         if self._store is None or not _TOKEN.fullmatch(token) or file not in ARTIFACT_FILES.values():
             raise Problem(ARTIFACT_NOT_FOUND)
+        return self._store, _store_name(token, holder)
+
+    @contextlib.contextmanager
+    def _translated_errors(self, done: str) -> Iterator[None]:
         try:
             if not self._reachable:
                 raise StoreError("the store is unavailable")
-            return await self._fetch(self._store, _store_name(token, holder), file, holder)
+            yield
         except StoreError as error:
             if self._reachable:  # otherwise `check` has logged it
-                log.error("An artifact could not be fetched: %s", error)
+                log.error("An artifact could not be %s: %s", done, error)
             raise Problem(ARTIFACTS_UNAVAILABLE, headers={"Retry-After": str(CHECK_SECONDS)}) from error
 
     async def check(self) -> None:
@@ -207,16 +243,21 @@ class ArtifactLinks:
             self._writable, self._reachable = False, isinstance(error, StoreFull)
             return
         self._writable = self._reachable = True
-        if self._refused_at is not None and time.monotonic() >= self._refused_at + REFUSED_SECONDS:
+        earlier = time.monotonic() - REFUSED_SECONDS
+        if self._refused_at is not None and self._refused_at <= earlier:
             self._refused_at = None
+        self._holder_refused_at = {key: at for key, at in self._holder_refused_at.items() if at > earlier}
         if self.available and not was_available:
             log.info("The artifact store is available again")
 
-    def _note_refusal(self, error: StoreError) -> None:
+    def _note_refusal(self, error: StoreError, holder: str) -> None:
         """Log the first of several refusals."""
         if self.available:
             log.warning("The artifact store refused content; further refusals are not logged: %s", error)
-        self._refused_at = time.monotonic()
+        if isinstance(error, ShareExceeded):
+            self._holder_refused_at[holder] = time.monotonic()
+        else:
+            self._refused_at = time.monotonic()
 
     def store_bytes(self) -> float:
         """Return the size of the store in bytes: 0 if links are disabled, NaN if it is not known."""
@@ -239,21 +280,19 @@ class ArtifactLinks:
             await asyncio.gather(*tasks, return_exceptions=True)
             await anyio.to_thread.run_sync(self._store.close)
 
-    async def _put_record(self, store: ArtifactStore, name: str, record: _Record) -> None:
+    async def _put_record(self, store: ArtifactStore, name: str, record: _Record, holder: str) -> None:
+        options: dict[str, Any] = {"tombstone_seconds": TOMBSTONE_SECONDS, "holder": holder}
         small = len(record.source.document) <= _SMALL_BYTES
-        if small and store.try_put(name, record.pack(), self._seconds, tombstone_seconds=TOMBSTONE_SECONDS):
+        if small and store.try_put(name, record.pack(), self._seconds, **options):
             return
 
         def put() -> None:
-            store.put(name, record.pack(), self._seconds, tombstone_seconds=TOMBSTONE_SECONDS)
+            store.put(name, record.pack(), self._seconds, **options)
 
         await anyio.to_thread.run_sync(put)
 
     async def _fetch(self, store: ArtifactStore, name: str, file: str, holder: str) -> bytes:
-        record = await self._record(store, name)
-        kind = next((kind for kind in record.kinds if ARTIFACT_FILES[kind] == file), None)
-        if kind is None:
-            raise Problem(ARTIFACT_NOT_FOUND)
+        record, kind = await self._require_link(store, name, file)
         if kind == "zugferd_pdf":
             return record.source.document
         pdf_name = f"{name}/{file}"
@@ -262,28 +301,38 @@ class ArtifactLinks:
             pdf = await anyio.to_thread.run_sync(store.get, pdf_name)
             if pdf is None:
                 pdf = await self._render(kind, record.source, holder)
-                await self._put_pdf(store, pdf_name, pdf, record.expires - time.time())
+                await self._put_pdf(store, pdf_name, pdf, record.expires - self._clock(), _digest(holder))
+                if await anyio.to_thread.run_sync(store.get, name) is None:  # deleted meanwhile, or expired
+                    await self._delete(store, name)
         return pdf
 
     @staticmethod
-    async def _record(store: ArtifactStore, name: str) -> _Record:
+    async def _require_link(store: ArtifactStore, name: str, file: str) -> tuple[_Record, ArtifactKind]:
+        """Return the record and the kind of a link; raise `Problem` if it does not exist or has expired."""
         packed = await anyio.to_thread.run_sync(store.get, name)
-        if packed is not None:
-            record = await anyio.to_thread.run_sync(_Record.unpack, packed)
-            if record.expires > time.time():
-                return record
-        elif not await anyio.to_thread.run_sync(store.has_expired, name):
+        if packed is None:
+            has_expired = await anyio.to_thread.run_sync(store.has_expired, name)
+            raise Problem(ARTIFACT_EXPIRED if has_expired else ARTIFACT_NOT_FOUND)
+        record = await anyio.to_thread.run_sync(_Record.unpack, packed)
+        kind = next((kind for kind in record.kinds if ARTIFACT_FILES[kind] == file), None)
+        if kind is None:
             raise Problem(ARTIFACT_NOT_FOUND)
-        raise Problem(ARTIFACT_EXPIRED)
+        return record, kind
 
-    async def _put_pdf(self, store: ArtifactStore, name: str, pdf: bytes, seconds: float) -> None:
+    @staticmethod
+    async def _delete(store: ArtifactStore, name: str) -> None:
+        pdfs = (f"{name}/{file}" for file in ARTIFACT_FILES.values())
+        await anyio.to_thread.run_sync(store.delete, name, *pdfs)
+
+    async def _put_pdf(self, store: ArtifactStore, name: str, pdf: bytes, seconds: float, holder: str) -> None:
         """Store a PDF for the rest of its link's lifetime; if that fails, the next request renders it again."""
+        seconds = min(seconds, self._seconds)  # the clocks of replicas may differ
         if seconds <= 0:
             return
         try:
-            await anyio.to_thread.run_sync(store.put, name, pdf, seconds)
+            await anyio.to_thread.run_sync(functools.partial(store.put, name, pdf, seconds, holder=holder))
         except StoreError as error:
-            self._note_refusal(error)
+            self._note_refusal(error, holder)
 
     async def _check_periodically(self) -> None:
         """Keep `available` up to date, so that requests do not run into timeouts."""
@@ -303,6 +352,12 @@ class ArtifactLinks:
             await asyncio.sleep(
                 max_interval if interval is None else max(_MIN_PURGE_INTERVAL, min(interval, max_interval))
             )
+
+
+@functools.cache
+def _digest(holder: str) -> str:
+    """Return the name of a holder in the store: a hash."""
+    return hashlib.sha256(holder.encode()).hexdigest()[:32]
 
 
 def _store_name(token: str, holder: str) -> str:

@@ -29,15 +29,17 @@ class RedisStore:
         )
         self._error = redis.RedisError
 
-    def put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> None:
-        """See `ArtifactStore`."""
+    def put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0, holder: str = "") -> None:
+        """See `ArtifactStore`; holders have no shares."""
         with self._translated_errors(), self._redis.pipeline(transaction=True) as transaction:
             transaction.set(_CONTENT + name, content, px=_milliseconds(seconds))
             if tombstone_seconds:
                 transaction.set(_TOMBSTONE + name, b"", px=_milliseconds(seconds + tombstone_seconds))
             transaction.execute()
 
-    def try_put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> bool:
+    def try_put(
+        self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0, holder: str = ""
+    ) -> bool:
         """Return False: a network call always blocks."""
         return False
 
@@ -46,6 +48,13 @@ class RedisStore:
         with self._translated_errors():
             content = self._redis.get(_CONTENT + name)
         return content if isinstance(content, bytes) else None
+
+    def delete(self, *names: str) -> bool:
+        """See `ArtifactStore`."""
+        with self._translated_errors():
+            deleted = self._redis.delete(*(_CONTENT + name for name in names))
+            self._redis.delete(*(_TOMBSTONE + name for name in names))
+        return bool(deleted)
 
     def has_expired(self, name: str) -> bool:
         """See `ArtifactStore`."""

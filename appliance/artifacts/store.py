@@ -14,24 +14,38 @@ class StoreFull(StoreError):  # noqa: N818 (a state, not a fault)
     """The store has no space for further content; its content can be read and erased."""
 
 
+class ShareExceeded(StoreError):  # noqa: N818 (a state, not a fault)
+    """A key holder has stored as much as it may; the content of others can still be stored."""
+
+
 class ArtifactStore(Protocol):
     """Stores content until it expires. Safe for threads, and for other processes on the same store."""
 
-    def put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> None:
+    def put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0, holder: str = "") -> None:
         """Store `content` for `seconds`; keep a tombstone of its name for `tombstone_seconds` after that.
 
+        Args:
+            name: name of the content.
+            content: what is stored.
+            seconds: time until it expires.
+            tombstone_seconds: time after that for which `has_expired` returns True.
+            holder: the one whose share of the store it takes.
+
         Raises:
+            ShareExceeded: the holder has reached its share.
             StoreError: the content was not stored.
         """
         ...
 
-    def try_put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> bool:
+    def try_put(
+        self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0, holder: str = ""
+    ) -> bool:
         """Store a small piece of content as `put` does, but only if that does not block; return whether it was stored.
 
         Runs on the event loop: for a few kilobytes, dispatching to a thread takes longer than writing. Not thread-safe.
 
         Raises:
-            StoreError: the store is full; `put` would fail as well.
+            ShareExceeded: the holder has reached its share; `put` would fail as well.
         """
         ...
 
@@ -40,6 +54,14 @@ class ArtifactStore(Protocol):
 
         Raises:
             StoreError: the store is unavailable.
+        """
+        ...
+
+    def delete(self, *names: str) -> bool:
+        """Erase content that has not expired; return whether there was any.
+
+        Raises:
+            StoreError: the content was not erased.
         """
         ...
 

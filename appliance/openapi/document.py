@@ -16,6 +16,9 @@ from appliance.transport.static_documents import StaticDocument
 VERSION = "1.1.0"
 """Version of the interface."""
 
+_VALIDATION_ERRORS = ("HTTPValidationError", "ValidationError")
+"""Schemas of FastAPI for answers that this service does not give."""
+
 DESCRIPTION = """Validates e-invoices (UBL, CII, ZUGFeRD / Factur-X) and generates them from JSON.
 
 Every request under `/api/` requires the header `X-API-Key`. Errors are `application/problem+json` (RFC 9457) with a
@@ -73,9 +76,19 @@ def _build_content(app: FastAPI, examples: Examples) -> dict[str, Any]:
     for path, operation in _operations(content):
         if path.startswith("/api/"):
             operation["security"] = [{"ApiKey": []}]
+        _drop_validation_error(operation)
         _set_languages(operation, app.state.languages)
         _add_examples(operation, examples.get(operation["operationId"], {}))
+    for name in _VALIDATION_ERRORS:
+        schemas.pop(name, None)
     return content
+
+
+def _drop_validation_error(operation: dict[str, Any]) -> None:
+    """Remove the answer that FastAPI adds for path parameters: they are texts, so that none is invalid."""
+    schema = operation["responses"].get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    if schema.get("$ref", "").endswith(_VALIDATION_ERRORS):
+        del operation["responses"]["422"]
 
 
 def _operations(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

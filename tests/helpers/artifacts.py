@@ -7,6 +7,8 @@ from appliance.contract.paths import ARTIFACTS
 
 KINDS = ("validation_report_pdf", "readable_invoice_pdf")
 MEGABYTE = 1 << 20
+STORE_BYTES = 16 * MEGABYTE
+"""Size of a small store. An eighth of it is for the log, and as much for what is being written."""
 SOURCE = ArtifactSource(b"<Invoice>\nwith\nlines</Invoice>", "Rechnung ü.xml", "en", "compatibility", 1_800_000_000.5)
 
 

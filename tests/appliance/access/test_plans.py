@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import stat
+import time
 
 import pytest
 
@@ -86,7 +87,7 @@ def open_store(request, tmp_path):
 @pytest.mark.anyio
 async def test_quotas_count_by_holder_unit_and_day(open_store):
     moment = datetime.datetime(2026, 11, 20, 23, 59, 30, tzinfo=datetime.UTC)
-    quotas = Quotas(open_store(), lambda: moment)
+    quotas = Quotas(open_store(), lambda: moment.timestamp())
     await quotas.consume("a", DAILY_FILES, 3, 2)
     with pytest.raises(Problem) as error:
         await quotas.consume("a", DAILY_FILES, 3, 2)
@@ -98,7 +99,7 @@ async def test_quotas_count_by_holder_unit_and_day(open_store):
     assert await units_left(quotas, "a", DAILY_FILES, None, 100) is None
     assert await units_left(quotas, "a", DAILY_FILES, 2, 1) == 0, "the limit of the plan has been lowered"
     quotas.close()
-    quotas = Quotas(open_store(), lambda: moment)
+    quotas = Quotas(open_store(), lambda: moment.timestamp())
     assert await units_left(quotas, "a", DAILY_FILES, 3, 1) == 0, "usage survives a restart"
     moment += datetime.timedelta(minutes=1)
     assert await units_left(quotas, "a", DAILY_FILES, 3, 3) is None
@@ -109,7 +110,7 @@ async def test_quotas_count_by_holder_unit_and_day(open_store):
 @pytest.mark.anyio
 async def test_released_units_are_free_again(open_store):
     moment = datetime.datetime(2026, 11, 20, 23, 59, 30, tzinfo=datetime.UTC)
-    quotas = Quotas(open_store(), lambda: moment)
+    quotas = Quotas(open_store(), lambda: moment.timestamp())
     day = quotas.today()
     assert await units_left(quotas, "a", DAILY_REQUESTS, 2, 2) is None
     await quotas.release("a", DAILY_REQUESTS, 2, day)
@@ -119,6 +120,17 @@ async def test_released_units_are_free_again(open_store):
     moment += datetime.timedelta(minutes=1)
     await quotas.release("a", DAILY_REQUESTS, 2, day)
     assert await units_left(quotas, "a", DAILY_REQUESTS, 2, 3) == 2
+    quotas.close()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("jump", [-86_400, 86_400])
+async def test_system_time_does_not_reset_quotas(open_store, monkeypatch, jump):
+    quotas = Quotas(open_store())
+    assert await units_left(quotas, "a", DAILY_REQUESTS, 1, 1) is None
+    system_time = time.time
+    monkeypatch.setattr(time, "time", lambda: system_time() + jump)
+    assert await units_left(quotas, "a", DAILY_REQUESTS, 1, 1) == 0
     quotas.close()
 
 

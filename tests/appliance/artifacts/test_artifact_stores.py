@@ -10,17 +10,18 @@ import time
 
 import pytest
 
+from appliance.artifacts import sqlite_store
 from appliance.artifacts.factory import open_store
 from appliance.artifacts.redis_store import RedisStore
 from appliance.artifacts.sqlite_store import FILE_NAME, SQLiteStore
-from appliance.artifacts.store import StoreError
-from tests.helpers.artifacts import MEGABYTE, on_disk
+from appliance.artifacts.store import ShareExceeded, StoreError
+from tests.helpers.artifacts import MEGABYTE, STORE_BYTES, on_disk
 from tests.helpers.waiting import wait_until
 
 
 @pytest.fixture
 def store(folder, clock):
-    store = SQLiteStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, STORE_BYTES, clock)
     yield store
     store.close()
 
@@ -30,7 +31,7 @@ def store(folder, clock):
 
 def test_file_is_private_even_in_an_open_folder(folder, clock):
     folder.mkdir(mode=0o755)
-    store = SQLiteStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, STORE_BYTES, clock)
     store.put("a", b"secret", 60)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {path.name for path in folder.iterdir()} >= {FILE_NAME, f"{FILE_NAME}-wal"}
@@ -69,12 +70,12 @@ def test_tombstone_is_optional(store, clock):
 
 
 def test_restart_keeps_and_purges_the_file(folder, clock):
-    first = SQLiteStore(folder, MEGABYTE, clock)
+    first = SQLiteStore(folder, STORE_BYTES, clock)
     first.put("long", b"stays", 600)
     first.put("short", b"goes-away", 60, tombstone_seconds=1000)
     first.close()
     clock.now += 61
-    second = SQLiteStore(folder, MEGABYTE, clock)
+    second = SQLiteStore(folder, STORE_BYTES, clock)
     assert second.get("long") == b"stays"
     assert second.has_expired("short")
     assert b"goes-away" not in on_disk(folder)
@@ -82,28 +83,37 @@ def test_restart_keeps_and_purges_the_file(folder, clock):
 
 
 def test_file_size_is_limited_and_freed_after_expiry(store, folder, clock):
-    for number in range(8):
-        store.put(str(number), bytes(100_000), 60, tombstone_seconds=1000)
-    with pytest.raises(StoreError, match="1 MB"):
-        store.put("one too many", bytes(400_000), 60)
+    for number in range(6):
+        store.put(str(number), bytes(1_600_000), 60, tombstone_seconds=1000, holder=str(number))
+        assert store.size() <= STORE_BYTES
+    with pytest.raises(StoreError, match="maximum size"):
+        store.put("one too many", bytes(3_200_000), 60)
     assert store.get("one too many") is None
-    assert store.get("0") == bytes(100_000), "existing content is not evicted"
+    assert store.get("0") == bytes(1_600_000), "existing content is not evicted"
     clock.now += 60
     store.purge()
-    store.put("now", bytes(400_000), 60)
-    assert store.get("now") == bytes(400_000)
-    assert (folder / FILE_NAME).stat().st_size < MEGABYTE + 100_000
+    assert store.size() < MEGABYTE
+    store.put("now", bytes(1_600_000), 60)
+    assert store.get("now") == bytes(1_600_000)
 
 
 def test_tombstones_make_room_for_content(store, clock):
-    for number in range(4000):
-        store.put(f"{number:064}", b"x", 1, tombstone_seconds=1000 + number)
-    clock.now += 1
+    for number in range(20_000):
+        put_either_way(store, f"{number:064}", b"x", tombstone_seconds=1000 + number, holder=str(number % 20))
+    clock.now += 60
     store.purge()
-    assert store.has_expired(f"{3999:064}")
-    store.put("content", bytes(900_000), 60)
-    assert store.get("content") == bytes(900_000)
-    assert not store.has_expired(f"{0:064}")
+    assert store.has_expired(f"{0:064}")
+    for number in range(6):
+        store.put(str(number), bytes(1_600_000), 60, holder=str(number))
+    assert not store.has_expired(f"{0:064}"), "the oldest"
+    assert store.has_expired(f"{19_999:064}")
+
+
+def put_either_way(store, name, content, **options):
+    """Store content for a minute as the service does, and require that the store keeps to its maximum size."""
+    if not store.try_put(name, content, 60, **options):
+        store.put(name, content, 60, **options)
+    assert store.size() <= STORE_BYTES
 
 
 @pytest.mark.parametrize(
@@ -112,7 +122,7 @@ def test_tombstones_make_room_for_content(store, clock):
 def test_damaged_file_is_replaced(folder, clock, content):
     folder.mkdir()
     (folder / FILE_NAME).write_bytes(content)
-    store = SQLiteStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, STORE_BYTES, clock)
     store.put("a", b"x", 60)
     assert store.get("a") == b"x"
     store.close()
@@ -124,7 +134,7 @@ def test_file_of_another_version_is_replaced(folder, clock):
         database.execute("CREATE TABLE content (something INTEGER)")
         database.execute("PRAGMA user_version = 99")
     database.close()
-    store = SQLiteStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, STORE_BYTES, clock)
     store.put("a", b"x", 60)
     assert store.get("a") == b"x"
     store.close()
@@ -133,22 +143,24 @@ def test_file_of_another_version_is_replaced(folder, clock):
 def test_unusable_folder_is_reported_at_startup(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot open the artifact store"):
-        SQLiteStore(tmp_path / "file" / "artifacts", MEGABYTE)
+        SQLiteStore(tmp_path / "file" / "artifacts", STORE_BYTES)
 
 
 @pytest.mark.slow
-def test_two_processes_share_the_file(folder, store):
+def test_two_processes_share_the_file(folder):
+    store = SQLiteStore(folder, STORE_BYTES)
     script = "import sys; from pathlib import Path; from appliance.artifacts.sqlite_store import SQLiteStore; "
     other = [
         sys.executable,
         "-c",
-        script + "SQLiteStore(Path(sys.argv[1]), 1 << 20).put('other', b'x', 10**10)",
+        script + "SQLiteStore(Path(sys.argv[1]), 1 << 24).put('other', b'x', 10**10)",
         str(folder),
     ]
     store.put("own", b"y", 60)
     subprocess.run(other, check=True, timeout=60)
     assert store.get("other") == b"x"
     assert store.get("own") == b"y"
+    store.close()
 
 
 # ---------------------------------------------------------------- Redis
@@ -216,42 +228,34 @@ def test_try_put_does_not_block(store, folder):
 
 
 def test_try_put_respects_the_maximum_size(store):
-    with pytest.raises(StoreError, match="reached"):
-        [store.try_put(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
-
-
-def test_try_put_replaces_tombstones_if_the_store_is_full(store, clock):
+    stored = 0
     with contextlib.suppress(StoreError):
-        for number in range(20_000):
-            store.try_put(f"{number:064}", b"", 60, tombstone_seconds=100)
-    clock.now += 60
-    store.purge()
-    assert store.has_expired(f"{0:064}")
-    assert store.try_put("name", secrets.token_bytes(500_000), 60)
-    assert not store.has_expired(f"{0:064}")
+        for stored in range(300):
+            put_either_way(store, str(stored), secrets.token_bytes(60_000), holder=str(stored))
+    assert STORE_BYTES / 2 < stored * 60_000 < STORE_BYTES
 
 
 def test_try_put_respects_a_lowered_maximum_size(folder, clock):
-    content = secrets.token_bytes(60_000)
-    store = SQLiteStore(folder, MEGABYTE, clock)
+    content = secrets.token_bytes(900_000)
+    store = SQLiteStore(folder, STORE_BYTES, clock)
     for number in range(10):
-        store.put(str(number), content, 60)
+        store.put(str(number), content, 60, holder=str(number))
     store.put("last", content, 600)
     store.close()
 
-    store = SQLiteStore(folder, MEGABYTE // 2, clock)
+    store = SQLiteStore(folder, STORE_BYTES // 4, clock)
     assert not store.try_put("name", b"content", 60), "`put` decides"
     with pytest.raises(StoreError, match="reached"):
         store.put("name", b"content", 60)
+    assert store.get("0") == content
     clock.now += 60
     store.purge()
     store.put("name", b"content", 60)
-    assert store.size() < MEGABYTE
+    assert store.size() < STORE_BYTES // 4
     store.close()
 
 
-def test_wal_does_not_grow(store, folder):
-    """`check`, called every two seconds, runs the checkpoints."""
+def test_log_is_reused_after_a_check(store, folder):
 
     def fill(names):
         for name in names:
@@ -261,6 +265,130 @@ def test_wal_does_not_grow(store, folder):
 
     first = fill("abcdefgh")
     assert max(fill("abcdefgh") for _ in range(10)) < 2 * first
+
+
+def test_log_is_limited_between_checks(store, folder, clock):
+    """Writing, erasing and freeing pages keep to the limit, also if much expires at once."""
+    for round in range(3):
+        for number in range(2_000):
+            options = {"tombstone_seconds": 1000, "holder": str(number % 10)}
+            put_either_way(store, f"{round}-{number}", secrets.token_bytes(3_000), **options)
+        assert (folder / f"{FILE_NAME}-wal").stat().st_size < STORE_BYTES // 4
+        clock.now += 60
+        store.purge()
+        assert store.has_expired(f"{round}-0")
+    assert store.size() < STORE_BYTES // 4
+
+
+def test_reader_of_the_file_does_not_make_all_wait(folder, monkeypatch):
+    monkeypatch.setattr(sqlite_store, "_LOCK_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(sqlite_store, "_HELD_SECONDS", 3600)
+    emptied, empty_log = [], SQLiteStore._empty_log
+    monkeypatch.setattr(
+        SQLiteStore, "_empty_log", lambda store, database: emptied.append(empty_log(database)) or emptied[-1]
+    )
+    store = SQLiteStore(folder, STORE_BYTES)
+    with contextlib.closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM content").fetchone()
+        refused = 0
+        for number in range(60):
+            try:
+                store.put(str(number), secrets.token_bytes(100_000), 60, holder=str(number))
+            except StoreError:
+                refused += 1
+            assert store.size() <= STORE_BYTES, "also while the log cannot be emptied"
+    assert 0 < refused < 60
+    assert emptied == [False]
+    monkeypatch.setattr(store, "_log_held_until", 0)
+    store.put("again", b"content", 60)
+    assert store.get("again") == b"content"
+    store.close()
+
+
+def test_large_content_is_erased_within_the_limit(store, clock):
+    for number in range(2):
+        store.put(str(number), secrets.token_bytes(4_000_000), 60, holder=str(number))
+        assert store.size() <= STORE_BYTES
+    clock.now += 60
+    store.purge()
+    assert store.size() < MEGABYTE
+
+
+# ---------------------------------------------------------------- shares
+
+
+def fill(store, holder):
+    """Store content until it is refused."""
+    for number in range(1_000):
+        try:
+            store.put(f"{holder}-{number}", bytes(100_000), 60, holder=holder)
+        except ShareExceeded:
+            return
+
+
+def test_a_holder_cannot_fill_the_store_for_others(store):
+    for holder in ("one", "two", "three"):
+        fill(store, holder)
+        store.put("other", bytes(100_000), 60, holder="other")
+        assert store.get(f"{holder}-0") == bytes(100_000), "nothing is evicted"
+        assert store.delete("other")
+
+
+def test_shares_are_counted_anew(folder, clock):
+    store = SQLiteStore(folder, STORE_BYTES, clock)
+    fill(store, "one")
+    store.close()
+    store = SQLiteStore(folder, STORE_BYTES, clock)
+    with pytest.raises(ShareExceeded):
+        store.put("more", bytes(100_000), 60, holder="one")
+    clock.now += 60
+    store.purge()
+    store.put("more", bytes(100_000), 60, holder="one")
+    store.close()
+
+
+def test_deleted_content_is_erased(store, folder):
+    secret = secrets.token_bytes(20_000)
+    store.put("name", secret, 60, tombstone_seconds=100)
+    store.put("name/report.pdf", secret, 60)
+    store.put("other", b"stays", 60)
+    assert store.delete("name", "name/report.pdf", "name/invoice.pdf")
+    assert store.get("name") is None
+    assert store.get("name/report.pdf") is None
+    assert not store.has_expired("name")
+    assert store.get("other") == b"stays"
+    remaining = on_disk(folder)
+    assert not any(secret[at : at + 32] in remaining for at in range(0, len(secret), 32))
+    assert not store.delete("name")
+
+
+# ---------------------------------------------------------------- the clock
+
+
+def test_time_set_back_before_a_restart_prolongs_nothing(folder, clock):
+    store = SQLiteStore(folder, STORE_BYTES, clock)
+    store.put("name", b"content", 60)
+    store.close()
+    clock.now -= 86_400
+    store = SQLiteStore(folder, STORE_BYTES, clock)
+    clock.now += 60
+    assert store.get("name") is None
+    store.close()
+
+
+@pytest.mark.parametrize("jump", [-86_400, 86_400])
+def test_content_expires_in_time_whatever_the_system_time(folder, monkeypatch, jump):
+    store = SQLiteStore(folder, STORE_BYTES)
+    store.put("name", b"content", 0.2, tombstone_seconds=60)
+    store.put("long", b"content", 60)
+    system_time = time.time
+    monkeypatch.setattr(time, "time", lambda: system_time() + jump)
+    wait_until(lambda: store.get("name") is None)
+    store.purge()
+    assert store.has_expired("name")
+    assert store.get("long") == b"content"
+    store.close()
 
 
 # ---------------------------------------------------------------- the setting

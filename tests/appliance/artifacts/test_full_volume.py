@@ -155,6 +155,8 @@ def test_zugferd_is_refused_on_a_full_volume(tmp_path):
             wait_until(lambda: len(capabilities()["supported_generation_formats"]) == 2)
             formats = capabilities()["supported_generation_formats"]
             statuses.append(server.generate(format="ZUGFERD").status_code)
+            (volume / "other").unlink()
+            wait_until(lambda: server.generate(format="ZUGFERD").status_code == 200)
             print(json.dumps([statuses, formats]))
         """,
     )

@@ -15,14 +15,14 @@ from appliance.artifacts.links import ArtifactLinks, ArtifactSource
 from appliance.artifacts.sqlite_store import SQLiteStore
 from appliance.contract.paths import ARTIFACT_FILES
 from appliance.contract.problems import Problem
-from tests.helpers.artifacts import KINDS, MEGABYTE, SOURCE, Renderer, on_disk, token_of
+from tests.helpers.artifacts import KINDS, SOURCE, STORE_BYTES, Renderer, on_disk, token_of
 from tests.helpers.waiting import SECONDS
 
 
 @pytest.fixture(params=["file", "redis"])
 def setup(request, folder):
     """Links with each kind of store."""
-    store = SQLiteStore(folder, 8 * MEGABYTE) if request.param == "file" else request.getfixturevalue("redis_store")
+    store = SQLiteStore(folder, STORE_BYTES) if request.param == "file" else request.getfixturevalue("redis_store")
     render = Renderer()
     yield SimpleNamespace(links=ArtifactLinks(store, 3600, render), render=render, store=store)
     if request.param == "file":
@@ -88,10 +88,9 @@ def test_zugferd_pdf_is_the_document_itself(setup):
     assert setup.render.calls == []
 
 
-def test_expired_link_is_410_for_its_holder_only(folder, clock, monkeypatch):
-    monkeypatch.setattr(module.time, "time", clock)
-    store = SQLiteStore(folder, MEGABYTE, clock)
-    links = ArtifactLinks(store, 3600, Renderer())
+def test_expired_link_is_410_for_its_holder_only(folder, clock):
+    store = SQLiteStore(folder, STORE_BYTES, clock)
+    links = ArtifactLinks(store, 3600, Renderer(), clock)
     token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
     run(links.fetch(token, "report.pdf", "acme"))
     clock.now += 3600
@@ -106,7 +105,7 @@ def test_expired_link_is_410_for_its_holder_only(folder, clock, monkeypatch):
 
 
 def test_store_contains_neither_token_nor_holder(folder):
-    store = SQLiteStore(folder, MEGABYTE)
+    store = SQLiteStore(folder, STORE_BYTES)
     token = token_of(
         run(ArtifactLinks(store, 60, Renderer()).create("acme-holder", KINDS, SOURCE))["validation_report_pdf"]
     )
@@ -117,11 +116,11 @@ def test_store_contains_neither_token_nor_holder(folder):
 
 
 def test_links_and_pdfs_survive_a_restart(folder):
-    first = SQLiteStore(folder, MEGABYTE)
+    first = SQLiteStore(folder, STORE_BYTES)
     token = token_of(run(ArtifactLinks(first, 60, Renderer()).create("acme", KINDS, SOURCE))["validation_report_pdf"])
     pdf = run(ArtifactLinks(first, 60, Renderer()).fetch(token, "report.pdf", "acme"))
     first.close()
-    second, render = SQLiteStore(folder, MEGABYTE), Renderer()
+    second, render = SQLiteStore(folder, STORE_BYTES), Renderer()
     assert run(ArtifactLinks(second, 60, render).fetch(token, "report.pdf", "acme")) == pdf
     assert render.calls == []
     second.close()
@@ -133,20 +132,20 @@ def test_no_links_without_a_store_or_with_a_full_one(folder, caplog):
     run(disabled.check())
     assert disabled.available
     assert problem_status(disabled, "a" * 32, "report.pdf", "acme") == 404
-    store = SQLiteStore(folder, 100_000)
+    store = SQLiteStore(folder, STORE_BYTES)
     full = ArtifactLinks(store, 3600, Renderer())
-    big = ArtifactSource(secrets.token_bytes(100_000), "", "de", "current", 0)
+    big = ArtifactSource(secrets.token_bytes(5_000_000), "", "de", "current", 0)
     assert run(full.create("acme", KINDS, big)) == {}
-    assert "maximum size" in caplog.text
+    assert "too large" in caplog.text
     assert run(full.create("acme", (), SOURCE)) == {}
     store.close()
 
 
 def test_store_that_refuses_content_is_unavailable_for_a_while(folder, caplog, monkeypatch):
     caplog.set_level(logging.INFO)
-    store = SQLiteStore(folder, 100_000)
+    store = SQLiteStore(folder, STORE_BYTES)
     links = ArtifactLinks(store, 3600, Renderer())
-    big = ArtifactSource(secrets.token_bytes(100_000), "", "de", "current", 0)
+    big = ArtifactSource(secrets.token_bytes(5_000_000), "", "de", "current", 0)
     assert [run(links.create("acme", KINDS, big)) for _ in range(3)] == [{}] * 3
     run(links.check())
     assert not links.available
@@ -161,7 +160,7 @@ def test_store_that_refuses_content_is_unavailable_for_a_while(folder, caplog, m
 
 
 def test_unavailable_store_is_logged_once(folder, caplog):
-    store = SQLiteStore(folder, MEGABYTE)
+    store = SQLiteStore(folder, STORE_BYTES)
     links = ArtifactLinks(store, 3600, Renderer())
     token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
     store.close()
@@ -174,7 +173,7 @@ def test_unavailable_store_is_logged_once(folder, caplog):
 
 
 def test_unavailable_store_is_detected(folder, caplog):
-    store = SQLiteStore(folder, MEGABYTE)
+    store = SQLiteStore(folder, STORE_BYTES)
     links = ArtifactLinks(store, 3600, Renderer())
     token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
     run(links.check())
@@ -186,10 +185,56 @@ def test_unavailable_store_is_detected(folder, caplog):
     assert run(links.create("acme", KINDS, SOURCE)) == {}
 
 
+def test_deleted_link_is_404_with_all_links_of_its_result(setup):
+    links = run(setup.links.create("acme", KINDS, SOURCE))
+    other = token_of(run(setup.links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
+    token = token_of(links["validation_report_pdf"])
+    run(setup.links.fetch(token, "report.pdf", "acme"))
+    for wrong in ((token, "report.pdf", "other"), (token, "zugferd.pdf", "acme"), ("x" * 32, "report.pdf", "acme")):
+        with pytest.raises(Problem, match="artifact_not_found"):
+            run(setup.links.delete(*wrong))
+    run(setup.links.delete(token, "invoice.pdf", "acme"))
+    for file in ("report.pdf", "invoice.pdf"):
+        assert problem_status(setup.links, token, file, "acme") == 404
+        with pytest.raises(Problem, match="artifact_not_found"):
+            run(setup.links.delete(token, file, "acme"))
+    assert run(setup.links.fetch(other, "report.pdf", "acme"))
+
+
+def test_pdf_rendered_while_its_link_is_deleted_is_not_kept(folder):
+    """The one who asked for it still gets it."""
+
+    async def render(kind, source, holder):
+        await links.delete(token, "report.pdf", "acme")
+        return b"%PDF secret"
+
+    store = SQLiteStore(folder, STORE_BYTES)
+    links = ArtifactLinks(store, 3600, render)
+    token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
+    assert run(links.fetch(token, "report.pdf", "acme")) == b"%PDF secret"
+    assert b"%PDF secret" not in on_disk(folder)
+    store.close()
+
+
+def test_only_the_key_that_reached_its_share_is_refused(folder, caplog):
+    store = SQLiteStore(folder, STORE_BYTES)
+    links = ArtifactLinks(store, 3600, Renderer())
+    part = ArtifactSource(secrets.token_bytes(1_000_000), "", "de", "current", 0)
+    stored = [bool(run(links.create("greedy", KINDS, part))) for _ in range(12)]
+    assert stored == sorted(stored, reverse=True)
+    assert not stored[-1]
+    assert not links.is_offered("greedy")
+    assert not links.available
+    assert run(links.create("other", KINDS, part))
+    assert links.is_offered("other")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    store.close()
+
+
 @pytest.mark.slow
 def test_expired_content_is_purged_in_the_background(folder):
     async def scenario():
-        store = SQLiteStore(folder, MEGABYTE)
+        store = SQLiteStore(folder, STORE_BYTES)
         links = ArtifactLinks(store, 1, Renderer())
         async with links.running():
             await asyncio.sleep(0.2)  # the store is empty at first
@@ -213,12 +258,12 @@ def test_links_survive_a_crash(folder):
         from tests.helpers.artifacts import KINDS, SOURCE, Renderer, token_of
         from appliance.artifacts.links import ArtifactLinks
         from appliance.artifacts.sqlite_store import SQLiteStore
-        links = ArtifactLinks(SQLiteStore(Path(sys.argv[1]), 1 << 20), 3600, Renderer())
+        links = ArtifactLinks(SQLiteStore(Path(sys.argv[1]), 1 << 24), 3600, Renderer())
         print(token_of(asyncio.run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"]), flush=True)
         os.kill(os.getpid(), 9)
     """
     command = [sys.executable, "-c", script, str(folder), *sys.path]
     token = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout.strip()
-    store = SQLiteStore(folder, MEGABYTE)
+    store = SQLiteStore(folder, STORE_BYTES)
     assert run(ArtifactLinks(store, 3600, Renderer()).fetch(token, "report.pdf", "acme")).startswith(b"%PDF")
     store.close()

@@ -7,7 +7,7 @@ import pytest
 
 from appliance.artifacts.sqlite_store import SQLiteStore
 from appliance.artifacts.store import StoreError
-from tests.helpers.artifacts import MEGABYTE
+from tests.helpers.artifacts import STORE_BYTES
 from tests.helpers.served import API, DRAFT, GENERATE, assert_problem, http, serving
 from tests.helpers.waiting import wait_until
 
@@ -40,12 +40,13 @@ def assert_generated(server):
     assert "ZUGFERD" in capabilities(server)["supported_generation_formats"]
 
 
-def fill(put):
+def fill(store):
     """Fill a store with content that cannot be compressed, until nothing of the size of an invoice fits."""
     for size in (200_000, 20_000, 2_000):
         with contextlib.suppress(StoreError):
             for _ in range(10_000):
-                put(secrets.token_hex(8), secrets.token_bytes(size), 3600)
+                row = secrets.token_hex(8), secrets.token_bytes(size), 3600
+                store.try_put(*row, holder=row[0]) or store.put(*row, holder=row[0])
 
 
 def test_links_switched_off(tmp_path):
@@ -54,10 +55,10 @@ def test_links_switched_off(tmp_path):
 
 
 def test_full_file(tmp_path):
-    with serving(tmp_path / "data", workers=1, artifact_megabytes=1) as server:
+    with serving(tmp_path / "data", workers=1, artifact_megabytes=16) as server:
         assert_generated(server)
-        store = SQLiteStore(server.data / "artifacts", MEGABYTE)
-        fill(store.put)
+        store = SQLiteStore(server.data / "artifacts", STORE_BYTES)
+        fill(store)
         store.close()
         assert_refused(server, 503, "store_unavailable")
 

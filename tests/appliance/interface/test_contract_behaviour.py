@@ -296,6 +296,44 @@ def test_unknown_tokens(server):
     assert_problem(server.client.get(f"{API}/artifacts/{'x' * 32}/report.pdf"), 404, "artifact_not_found")
 
 
+def test_link_is_deleted_by_its_key_holder(server):
+    urls = [link["url"] for link in server.validate().json()["artifacts"].values()]
+    other = server.add_key("not-the-holder")
+    assert_problem(http.request("DELETE", urls[0], headers=other), 404, "artifact_not_found")
+    deleted = server.client.delete(urls[0])
+    assert (deleted.status_code, deleted.content) == (204, b"")
+    for url in urls:
+        assert_problem(server.client.get(url), 404, "artifact_not_found")
+    assert_problem(server.client.delete(urls[0]), 404, "artifact_not_found")
+
+
+@pytest.mark.parametrize("place", ["query", "form"])
+def test_links_can_be_declined(server, place):
+    where = {"params": {"links": "false"}} if place == "query" else {"data": {"links": "false"}}
+    single = server.client.post(VALIDATE, files={"file": UBL}, **where).json()
+    (item,) = server.client.post(BATCH, files={"files": UBL}, **where).json()["items"]
+    for body in (single, item):
+        assert body["is_valid"]
+        assert body["artifacts"] == {"validation_report_pdf": NO_LINK, "readable_invoice_pdf": NO_LINK}
+    assert server.validate(links="true").json()["artifacts"]["validation_report_pdf"]["available"]
+
+
+def test_generated_invoice_without_links(server):
+    def generate(format):
+        return server.client.post(GENERATE, params={"links": "false", "lang": "en"}, json={**DRAFT, "format": format})
+
+    body = generate("CII").json()
+    assert body["xml"]
+    assert body["artifacts"] == {"validation_report_pdf": NO_LINK, "readable_invoice_pdf": NO_LINK}
+    assert_problem(generate("ZUGFERD"), 422, "links_required")
+
+
+@pytest.mark.parametrize("path", [VALIDATE, BATCH, GENERATE])
+def test_unknown_value_of_links(server, path):
+    sent = {"json": DRAFT} if path == GENERATE else {"files": {"files" if path == BATCH else "file": UBL}}
+    assert_problem(server.client.post(path, params={"links": "no"}, **sent), 422, "invalid_links")
+
+
 # ---------------------------------------------------------------- order of checks
 
 

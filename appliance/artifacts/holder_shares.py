@@ -1,0 +1,71 @@
+"""Shares of key holders in an artifact store, so that none can fill it for the others.
+
+A holder may have stored as much as is left: a single one half of the store, each of two a third, and so on.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from appliance.artifacts.store import ShareExceeded, StoreError
+
+_ROW_BYTES: Final = 512
+"""Size of a row without its content, in the table and its indexes."""
+
+
+class HolderShares:
+    """Counts the bytes stored for each holder. Safe for threads.
+
+    Args:
+        capacity: size of the store in bytes.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()
+        self._total = 0
+
+    @contextmanager
+    def adding(self, holder: str, size: int) -> Iterator[None]:
+        """Count content of `size` bytes that is being stored; uncount it after an exception.
+
+        Raises:
+            ShareExceeded: the holder has stored too much for that.
+            StoreError: there is no room, whoever stores it.
+        """
+        self._add(holder, size + _ROW_BYTES)
+        try:
+            yield
+        except BaseException:
+            self.remove(holder, size)
+            raise
+
+    def _add(self, holder: str, size: int) -> None:
+        with self._lock:
+            held, left = self._held[holder] + size, self._capacity - self._total - size
+            if left < 0:
+                raise StoreError("the artifact store has reached its maximum size")
+            if held > left:
+                raise ShareExceeded("a key has reached its share of the artifact store")
+            self._held[holder] = held
+            self._total += size
+
+    def remove(self, holder: str, size: int) -> None:
+        """Uncount content."""
+        size += _ROW_BYTES
+        with self._lock:
+            self._total -= size
+            self._held[holder] -= size
+            if self._held[holder] <= 0:
+                del self._held[holder]
+
+    def reset(self, stored: Iterable[tuple[str, int]]) -> None:
+        """Count anew; `stored` has holder and size of all content."""
+        held: Counter[str] = Counter()
+        for holder, size in stored:
+            held[holder] += size + _ROW_BYTES
+        with self._lock:
+            self._held, self._total = held, held.total()
