@@ -1,5 +1,6 @@
 """Pages of the error catalog, one per rule; `doc_url` of a finding links to them."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
@@ -13,8 +14,11 @@ from appliance.api.dependencies import QueryLanguage
 from appliance.contract.problems import NOT_FOUND, Problem
 from appliance.contract.values import Language
 from appliance.pages.layout import html_page
+from appliance.transport.static_documents import StaticDocument
 from einvoice.localization import Messages
 
+_CACHED_PAGES: Final = 1000
+"""Number of pages kept in memory, each of a few kilobytes."""
 _LABELS: Final = Messages("appliance", "catalog")
 
 
@@ -25,14 +29,19 @@ def routes() -> APIRouter:
     @router.get("/catalog/{code}", response_class=Response)
     def rule(request: Request, code: str, lang: QueryLanguage) -> Response:
         """Return the page of a rule."""
-        catalog = einvoice.catalog()
-        if code not in catalog:
+        if code not in einvoice.catalog():
             raise Problem(NOT_FOUND)
-        entry = catalog[code]
-        body = _body(entry, catalog.rule_set.name, lang, request.app.state.languages)
-        return html_page(f"{entry.code}: {entry.title(lang)}", "".join(body), lang)
+        return _page(code, lang, request.app.state.languages).response(request)
 
     return router
+
+
+@functools.lru_cache(maxsize=_CACHED_PAGES)
+def _page(code: str, lang: Language, languages: Sequence[Language]) -> StaticDocument:
+    catalog = einvoice.catalog()
+    entry = catalog[code]
+    body = _body(entry, catalog.rule_set.name, lang, languages)
+    return html_page(f"{entry.code}: {entry.title(lang)}", "".join(body), lang)
 
 
 def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language, languages: Sequence[Language]) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """The OpenAPI document as JSON, and as an HTML page that works without scripts and without internet access."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -12,6 +13,10 @@ from starlette.responses import Response
 from appliance.openapi.document import OpenApiDocument
 from appliance.pages.layout import html_page
 from appliance.transport.forwarded import base_url
+from appliance.transport.static_documents import StaticDocument
+
+MAX_PAGES: Final = 8
+"""Maximum number of pages, each with the address of the service that a client used; further ones have paths only."""
 
 
 def json_routes(document: OpenApiDocument) -> APIRouter:
@@ -29,14 +34,25 @@ def json_routes(document: OpenApiDocument) -> APIRouter:
 def html_routes(document: OpenApiDocument) -> APIRouter:
     """Return the route of the HTML page."""
     router = APIRouter()
+    pages: dict[str, StaticDocument] = {}
+    lock = asyncio.Lock()
 
     @router.get("/docs", response_class=Response)
     async def docs(request: Request) -> Response:
         """Return the documentation of the interface."""
-        content = await document.content()
-        return html_page(content["info"]["title"], "".join(_body(content, base_url(request.scope))), "en")
+        base = base_url(request.scope)
+        async with lock:
+            if base not in pages and len(pages) >= MAX_PAGES:
+                base = ""
+            if base not in pages:
+                pages[base] = await asyncio.to_thread(_page, await document.content(), base)
+        return pages[base].response(request)
 
     return router
+
+
+def _page(content: dict[str, Any], base: str) -> StaticDocument:
+    return html_page(content["info"]["title"], "".join(_body(content, base)), "en")
 
 
 def _body(content: dict[str, Any], base: str) -> Iterator[str]:

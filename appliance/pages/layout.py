@@ -1,8 +1,9 @@
 """Layout of the script-free pages: HTML frame, style sheet, and a restrictive content security policy."""
 
 from html import escape
+from typing import Final
 
-from starlette.responses import HTMLResponse
+from appliance.transport.static_documents import StaticDocument
 
 STYLE = """
 :root{color-scheme:light dark;--text:#1b1f24;--quiet:#57606a;--page:#fff;--edge:#d0d7de;--link:#0550ae;--tint:#f6f8fa}
@@ -21,7 +22,7 @@ border-bottom:1px solid var(--edge)}
 dt{font-weight:600;margin-top:.8rem}dd{margin:.1rem 0}
 """.replace("\n", "")
 
-HEADERS = {
+HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
@@ -29,7 +30,7 @@ HEADERS = {
 }
 
 
-def html_page(title: str, body: str, lang: str) -> HTMLResponse:
+def html_page(title: str, body: str, lang: str) -> StaticDocument:
     """Return a page.
 
     Args:
@@ -42,4 +43,4 @@ def html_page(title: str, body: str, lang: str) -> HTMLResponse:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
-    return HTMLResponse(html, headers=HEADERS)
+    return StaticDocument.from_bytes(html.encode(), "text/html", headers=HEADERS)

@@ -54,7 +54,9 @@ def _load_documents() -> Mapping[str, StaticDocument]:
         for file in folder.iterdir():
             media_type = MEDIA_TYPES.get("." + file.name.rpartition(".")[2])
             if media_type and file.is_file():
-                documents[prefix + file.name] = StaticDocument.from_bytes(file.read_bytes(), media_type)
+                documents[prefix + file.name] = StaticDocument.from_bytes(
+                    file.read_bytes(), media_type, headers=HEADERS
+                )
     return documents
 
 
@@ -75,6 +77,4 @@ def _languages(languages: Sequence[Language]) -> StaticDocument:
 def _response(documents: Mapping[str, StaticDocument], name: str, request: Request) -> Response:
     if name not in documents:
         raise Problem(NOT_FOUND)
-    response = documents[name].response(request)
-    response.headers.update(HEADERS)
-    return response
+    return documents[name].response(request)

@@ -26,7 +26,7 @@ MAX_HEAD_BYTES: Final = 32_768
 MAX_HEADER_FIELDS: Final = 100
 MAX_URL_BYTES: Final = 8_192
 MAX_PIPELINED: Final = 16
-"""Maximum number of requests sent ahead on a connection (HTTP pipelining)."""
+"""Maximum number of requests sent ahead on a connection (HTTP pipelining); those before are answered."""
 LINGER_SECONDS: Final = 2.0
 """Time to read on after a refusal: closing a connection with unread data discards the response on its way."""
 
@@ -102,6 +102,9 @@ class _HttpProtocol(HttpToolsProtocol):
 
     Between two parts of a request that make progress (a complete head, content, the end), at most `MAX_HEAD_BYTES` and
     one read are accepted: this limits incomplete header fields, trailers and chunk extensions as well.
+
+    What follows complete requests on the same connection does not keep them from being answered: neither a request
+    that is refused, nor the end of what the client sends. The connection is then closed after the last answer.
     """
 
     settings: Settings
@@ -115,6 +118,8 @@ class _HttpProtocol(HttpToolsProtocol):
         self._problem: Problem | None = None
         self._refused = False
         self._in_head = False
+        self._in_body = False
+        self._ends = False  # nothing more is read; the connection is closed after the last answer
         self._head_bytes = 0
         self._idle_bytes = 0  # received since the last progress
 
@@ -139,11 +144,11 @@ class _HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse data; after a refusal, discard it."""
-        if self._refused:
+        if self._refused or self._ends:
             return
         self._idle_bytes += len(data)
         super().data_received(data)
-        if self._refused or self.transport.is_closing():
+        if self._refused or self._ends or self.transport.is_closing():
             return
         if self._idle_bytes > MAX_HEAD_BYTES:
             self._refuse(_headers_too_large())
@@ -177,9 +182,13 @@ class _HttpProtocol(HttpToolsProtocol):
         self._in_head = False
         self._idle_bytes = 0
         self._stop_head_timer()
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):  # RFC 9112, 3.2
+            self._stop(Problem(INVALID_REQUEST))
         if len(self.pipeline) >= MAX_PIPELINED:
             self._stop(Problem(INVALID_REQUEST))
         super().on_headers_complete()
+        self._in_body = True
 
     def on_body(self, body: bytes) -> None:
         """Take content."""
@@ -189,6 +198,7 @@ class _HttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """End the request."""
         self._idle_bytes = 0
+        self._in_body = False
         super().on_message_complete()
 
     def _stop(self, problem: Problem) -> None:
@@ -206,8 +216,11 @@ class _HttpProtocol(HttpToolsProtocol):
         """Answer with a problem, then close the connection."""
         log.info("A connection was refused", extra={"fields": {"code": problem.type.code, "client": self._address}})
         self.open_connections.refusals[problem.type.code] += 1
-        self._refused = True
         self._stop_head_timer()
+        if self._is_waiting():
+            self._ends = True
+            return
+        self._refused = True
         if self.pipeline or (self.cycle is not None and self.cycle.response_started != self.cycle.response_complete):
             self.transport.abort()  # the problem would be taken for a part of the response to an earlier request
             return
@@ -215,9 +228,16 @@ class _HttpProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.write(self._refusal(problem))
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self._abort_after(LINGER_SECONDS)
+        self._end()
+
+    def _is_waiting(self) -> bool:
+        """Return whether the last request is complete and not answered yet."""
+        return self.cycle is not None and not self._in_body and not self.cycle.response_complete
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Return whether to keep the connection, although the client sends no more: for answers that it waits for."""
+        self._ends = self._ends or self._is_waiting()
+        return self._ends
 
     def _refusal(self, problem: Problem) -> bytes:
         scope = {"type": "http", "headers": [], "query_string": self._query()}
@@ -263,6 +283,14 @@ class _HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self.transport.is_closing():
             self._abort_after(self.settings.response_seconds)
+        elif self._ends and self.cycle.response_complete:
+            self._end()
+
+    def _end(self) -> None:
+        """Close the connection after the last answer; read on until then, so that the answer is not discarded."""
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._abort_after(LINGER_SECONDS)
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection."""

@@ -2,7 +2,9 @@
 
 import gzip
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, Self
 
 from starlette.requests import Request
@@ -16,18 +18,19 @@ _GZIP_LEVEL: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class StaticDocument:
-    """A constant body with its media type and ETag (RFC 9110, 8.8.3)."""
+    """A constant body with its media type, ETag (RFC 9110, 8.8.3) and further headers."""
 
     body: bytes
     gzipped: bytes
     media_type: str
     etag: str
+    headers: Mapping[str, str]
 
     @classmethod
-    def from_bytes(cls, body: bytes, media_type: str) -> Self:
+    def from_bytes(cls, body: bytes, media_type: str, *, headers: Mapping[str, str] = MappingProxyType({})) -> Self:
         """Return a document with this body."""
         etag = hashlib.sha256(body).hexdigest()[:32]
-        return cls(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), media_type, etag)
+        return cls(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), media_type, etag, headers)
 
     @classmethod
     def from_json(cls, content: object) -> Self:
@@ -39,7 +42,7 @@ class StaticDocument:
         accepted = [part.split(";")[0].strip() for part in request.headers.get("accept-encoding", "").split(",")]
         use_gzip = "gzip" in accepted
         etag = f'"{self.etag}-gzip"' if use_gzip else f'"{self.etag}"'
-        headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
+        headers = {**self.headers, "ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
         if _matches(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=headers)
         if use_gzip:

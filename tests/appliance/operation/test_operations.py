@@ -13,6 +13,7 @@ from importlib.metadata import version
 import pytest
 
 from appliance.access.keys import KeyFile, today
+from appliance.pages import docs
 from tests.helpers.served import API, UBL, WRONG, assert_problem, declaring, http, serving
 from tests.helpers.waiting import SECONDS, wait_until
 
@@ -170,6 +171,31 @@ def test_pages_are_self_contained(server, path):
     assert "default-src 'none'" in response.headers["content-security-policy"]
     assert not re.search(r"<script|<link|<img|@import|url\(", response.text)
     assert "</html>" in response.text
+
+
+@pytest.mark.parametrize("path", ["/docs", "/catalog/BR-CO-10", "/", "/openapi.json"])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_pages_are_not_sent_twice(server, path, encoding):
+    def get(**headers):
+        return http.get(server.base.join(path), headers={"Accept-Encoding": encoding, **headers})
+
+    first = get()
+    same = get(**{"If-None-Match": first.headers["ETag"]})
+    assert (first.status_code, first.headers.get("content-encoding", "identity")) == (200, encoding)
+    assert (same.status_code, same.content) == (304, b"")
+    assert same.headers.get("content-security-policy") == first.headers.get("content-security-policy")
+
+
+def test_docs_name_the_address_that_the_client_used(server):
+    """Not of everyone who sends another one: each address takes memory."""
+    page = http.get(server.base.join("/docs")).text
+    assert f"{server.base}api/external/validate" in page
+    others = [
+        http.get(server.base.join("/docs"), headers={"Host": f"host-{number}"}).text for number in range(docs.MAX_PAGES)
+    ]
+    assert f"host-{docs.MAX_PAGES - 1}" not in others[-1]
+    assert "&#x27;/api/external/validate&#x27;" in others[-1]
+    assert http.get(server.base.join("/docs")).text == page
 
 
 def test_docs_list_every_route(server):

@@ -134,7 +134,7 @@ def test_many_requests_sent_ahead(warm):
     before = memory(warm)
     for _ in range(5):
         with connected(warm) as connection, contextlib.suppress(ConnectionError):
-            connection.sendall(b"GET / HTTP/1.1\r\n\r\n" * 14_000)
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 14_000)
             connection.recv(1)
     assert memory(warm) - before < 20
 
@@ -251,6 +251,10 @@ def test_trusted_proxies_have_no_limit_per_address(narrow):
         b"GET / HTTP/9.9\r\n\r\n",
         b"GET /\xc3\xbc HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GE T / HTTP/1.1\r\nHost: x\r\n\r\n",
+        HEAD + b"Host: y\r\n\r\n",
+        HEAD + b"Host: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n",
         HEAD + b"No colon\r\n\r\n",
         HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n",
         HEAD + b"Content-Length: -1\r\n\r\n",
@@ -264,6 +268,51 @@ def test_malformed_requests(server, request_bytes):
         status, headers, body = read(connection)
     assert status == 400
     assert_refused((status, headers, body), 400, "invalid_request")
+
+
+def statuses(connection):
+    """Read until the server closes the connection cleanly; return the statuses of the answers."""
+    received = b""
+    while part := connection.recv(65_536):  # raises ConnectionResetError otherwise
+        received += part
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+) ", received)]
+
+
+MISSING = b"GET /none HTTP/1.1\r\nHost: x\r\n\r\n"
+HEALTH = HEAD + b"\r\n"
+
+
+def upload(server):
+    form = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%b\r\n--b--\r\n' % UBL
+    head = f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nX-API-Key: {server.client.headers['X-API-Key']}\r\n"
+    head += f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(form)}\r\n\r\n"
+    return head.encode() + form
+
+
+@pytest.mark.parametrize("ends", [b"Connection: close", b""], ids=["close", "shutdown"])
+def test_requests_sent_ahead_are_answered_in_order(server, ends):
+    last = HEAD + ends + b"\r\n\r\n" if ends else HEALTH
+    with connected(server, upload(server) + HEALTH + upload(server) + MISSING + last) as connection:
+        if not ends:
+            connection.shutdown(socket.SHUT_WR)
+        assert statuses(connection) == [200, 200, 200, 404, 200]
+
+
+@pytest.mark.parametrize(
+    "after", [b"\x16\x03\x01", HEAD + b"Host: y\r\n\r\n", HEALTH * 30, b"POST / HTTP/1.1\r\n" * 9_000]
+)
+def test_requests_before_a_refused_one_are_answered(server, after):
+    with connected(server, upload(server) + HEALTH + after) as connection:
+        answered = statuses(connection)
+    assert answered[:2] == [200, 200]
+    assert set(answered) == {200}
+    assert len(answered) <= 17
+
+
+def test_upload_that_ends_early_is_not_answered(server):
+    with connected(server, upload(server)[:-10]) as connection:
+        connection.shutdown(socket.SHUT_WR)
+        assert statuses(connection) == []
 
 
 def test_upgrade_is_declined(server):
