@@ -60,14 +60,14 @@ COMPANIES = {
     ),
     "harbour": Company(
         "Hafenkran Service AG",
-        "DE111222333",
+        "DE111222339",
         "CII",
         7,
         (("Kranstunde", "HUR", "186.00"), ("Prüfung", "C62", "420.00"), ("Bereitschaft", "DAY", "310.00")),
     ),
     "print": Company(
         "Druckerei Holm KG",
-        "DE444555666",
+        "DE444555662",
         "UBL",
         12,
         (("Broschüre", "C62", "2.40"), ("Plakat", "C62", "11.00"), ("Satz", "HUR", "54.00")),
@@ -218,7 +218,7 @@ def _contact(export: Export, data: bytes) -> bytes:
 def _vat_id(export: Export, data: bytes) -> bytes:
     """Write the VAT identifier without its country code, in one branch."""
     if export.company == "harbour" and export.number % 40 == 13:
-        return data.replace(b">DE111222333<", b">111222333<")
+        return data.replace(b">DE111222339<", b">111222339<")
     return data
 
 

@@ -68,7 +68,7 @@ def test_server_lock_has_the_tested_versions():
 def test_core_dependencies():
     core = [Requirement(line) for line in requires("einvoice-toolkit") or []]
     names = {requirement.name for requirement in core if not requirement.marker}
-    assert names == {"lxml", "pydantic", "factur-x"}
+    assert names == {"lxml", "pydantic", "python-stdnum", "factur-x"}
 
 
 # ---------------------------------------------------------------- the wheel

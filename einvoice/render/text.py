@@ -75,8 +75,9 @@ def layer(layer: Layer, lang: Language) -> str:
 
 
 def layers(stack: Iterable[Layer], lang: Language) -> str:
-    """Return all layers in one line, such as "Validated against: XML schema of UBL, EN 16931, XRechnung"."""
-    names = (it.description(lang).partition(",")[0] if it.executed else layer(it, lang) for it in stack)
+    """Return the layers that decide the verdict: "Validated against: XML schema of UBL, EN 16931, XRechnung"."""
+    deciding = (it for it in stack if it.kind != "plausibility")
+    names = (it.description(lang).partition(",")[0] if it.executed else layer(it, lang) for it in deciding)
     return f"{LABELS[lang]['validated_against']}: {', '.join(names)}"
 
 

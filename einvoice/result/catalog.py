@@ -45,8 +45,8 @@ class Catalog(Mapping[str, CatalogEntry]):
 
     @property
     def rule_sets(self) -> tuple[RuleSet, ...]:
-        """The rule sets, each after the one that it builds on."""
-        return tuple(releases(self.data).sets.values())
+        """The rule sets that documents declare, each after the one that it builds on."""
+        return tuple(it for it in releases(self.data).sets.values() if not it.is_informative)
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -69,7 +69,9 @@ def is_number(text):
 
 
 def findings(generated):
-    return [(it.code, it.draft_pointer, it.title("en")) for it in generated.validation.findings]
+    """Return the findings, without information of our own: the parties of the drafts are drawn independently."""
+    found = [it for it in generated.validation.findings if it.layer != "plausibility"]
+    return [(it.code, it.draft_pointer, it.title("en")) for it in found]
 
 
 @pytest.mark.slow

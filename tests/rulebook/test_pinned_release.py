@@ -8,6 +8,7 @@ import einvoice
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.releases import PINNED as EINVOICE_RULESET
 from einvoice.rulebook.releases import releases
+from einvoice.rulebook.syntax_rules.stops import CODE as STOPPED
 from einvoice.rulebook.syntax_rules.table import rule_table
 from tests.helpers.paths import SAMPLES
 
@@ -124,6 +125,8 @@ def test_catalog_matches_the_rules_of_the_release(name):
     for syntax in ("UBL", "CII"):
         rules = engine.rulebook().program(syntax, release.versions).rules
         for rule in (*rules, *rule_table(syntax, release.versions).rules):
+            if rule.code == STOPPED:  # has no severity of its own in a syntax
+                continue
             entry = known[rule.code]
             assert (entry.code, entry.current) == (rule.code, True)
             assert entry.severities[syntax] == rule.severity, rule.code

@@ -186,14 +186,13 @@ def _of_profiles(data: RuleData) -> tuple[str, ...]:
 
 def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterator[SyntaxRule]:
     releases, profiles = dict(stack), _of_profiles(data) if profile else ()
-    found = itertools.chain.from_iterable(
-        itertools.chain(rows(data.sets[name], syntax), stop_rows(data.sets[name], syntax)) for name in releases
+    found = itertools.chain.from_iterable(rows(data.sets[name], syntax) for name in releases)
+    stopping = itertools.chain.from_iterable(
+        stop_rows(data.sets[name], profile or syntax)
+        for name in profiles or releases  # a profile has its own sheet
     )
-    of_profile = itertools.chain.from_iterable(
-        itertools.chain(_rows_of_profile(data.sets[name], profile), stop_rows(data.sets[name], profile))
-        for name in profiles
-    )
-    for order, row in enumerate(itertools.chain(found, of_profile)):
+    of_profile = itertools.chain.from_iterable(_rows_of_profile(data.sets[name], profile) for name in profiles)
+    for order, row in enumerate(itertools.chain(found, of_profile, stopping)):
         ruleset, table, code, context, check, path, argument, severity, since, until, *catalog_code = row
         if holds(since, until, releases.get(ruleset)):
             yield SyntaxRule(

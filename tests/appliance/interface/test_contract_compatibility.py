@@ -94,10 +94,10 @@ def test_applied_rule_sets(responses, declared, syntax, request_kind):
     assert response["xrechnung_version"] == version
     if DECLARATIONS[declared][0] == "unknown":
         assert "not applied" in stack["xrechnung"]
-        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931"]
+        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "plausibility"]
     else:
         assert version in stack["xrechnung"]
-        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung"]
+        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung", "plausibility"]
     assert ("1.3.16" in stack["en16931"]) == (version == NEWEST)
 
 

@@ -186,8 +186,8 @@ def test_business_rules_run_on_schema_invalid_documents(server):
 def test_validation_stack_lists_its_layers(responses):
     for response in responses:
         stack = response["validation_details"]["validation_stack"]
-        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung"]
-        assert [layer["kind"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
+        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung", "plausibility"]
+        assert [layer["kind"] for layer in stack["layers"]] == ["schema", "en16931", "cius", "plausibility"]
         for layer in stack["layers"]:
             assert layer["executed"] is True
             assert layer["version"]
@@ -289,7 +289,7 @@ def test_methods_are_as_documented(server, name):
 
 def test_the_catalog_has_all_layers(server):
     items = server.client.get(f"{API}/errors/catalog").json()["items"]
-    layers = {"schema", "en16931", "cius", "extension", "profile", "pdf", "file"}
+    layers = {"schema", "en16931", "cius", "extension", "profile", "pdf", "file", "plausibility"}
     assert {item["validation_layer"] for item in items} == layers
     own = [item["code"] for item in items if item["validation_layer"] in ("pdf", "file", "schema")]
     assert not [code for code in own if code.startswith(("BR-", "UBL-", "CII-", "PEPPOL-"))]

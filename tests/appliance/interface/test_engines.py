@@ -135,7 +135,7 @@ def test_added_rule_set_is_applied_and_listed(changed):
         assert (error["code"], error["validation_layer"]) == ("ACME-01", "cius")
         assert error["explanation"] == "Found: B-26/0417."
         layers = body["validation_details"]["validation_stack"]["layers"]
-        assert (layers[-1]["name"], layers[-1]["kind"], layers[-1]["version"]) == ("acme", "cius", "2026-11")
+        assert (layers[-2]["name"], layers[-2]["kind"], layers[-2]["version"]) == ("acme", "cius", "2026-11")
     capabilities = changed.client.get(f"{API}/capabilities").json()
     added = [it for it in capabilities["specifications"] if it["added"]]
     assert [(it["name"], it["title"], it["base"], it["releases"]) for it in added] == [
