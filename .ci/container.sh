@@ -156,7 +156,8 @@ sys.stdout.buffer.write(packed(files()))' >configuration.zip
     python3 "$root/.ci/smoke.py" first "$url" "$key" "$work/notes"
     stop
     podman rm einvoice >/dev/null
-    printf 'EINVOICE_KEY_ENV_1=env:business:%s\n' "$(printf %s "$second_key" | sha256sum | cut -d' ' -f1)" >>appliance.env
+    printf 'EINVOICE_PLAN_AUDIT=can_use_api,can_use_reference\nEINVOICE_KEY_ENV_1=env:audit:%s\n' \
+        "$(printf %s "$second_key" | sha256sum | cut -d' ' -f1)" >>appliance.env
     start
     python3 "$root/.ci/smoke.py" again "$url" "$key" "$second_key" "$work/notes"
     stop
