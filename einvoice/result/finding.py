@@ -57,7 +57,7 @@ class Finding:
         indicative: True if the document violates its XML schema, which may have caused the finding.
         override: published override that changed the severity; None if there is none.
         note_indices: indices of the notes of the catalog entry that apply to this finding.
-        situation: index of the situation of the catalog entry whose texts replace those of the rule; None for none.
+        situation: key of the situation whose texts replace those of the rule; "" for none.
         suppressed: number of further findings with the same code that are not reported.
         reported: message of the official Schematron if it reported the finding; `values` is then empty.
         draft_pointer: JSON pointer (RFC 6901) to the draft field that causes the finding, present or missing; "" is
@@ -79,7 +79,7 @@ class Finding:
     indicative: bool = False
     override: Override | None = None
     note_indices: tuple[int, ...] = ()
-    situation: int | None = None
+    situation: str = ""
     suppressed: int = 0
     reported: str = ""
     draft_pointer: str | None = None

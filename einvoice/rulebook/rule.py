@@ -54,7 +54,7 @@ class Situation(NamedTuple):
     """A situation in one syntax, as plain data.
 
     Attributes:
-        number: its index in the catalog entry.
+        key: by which findings refer to its texts.
         names: the ``let`` names of the situation.
         quotes: the paths that its texts quote.
         terms: the business terms at fault, the leading term first; empty if they are those of the rule.
@@ -64,7 +64,7 @@ class Situation(NamedTuple):
             from its leading term, and without a path no actual value, unless its texts quote them.
     """
 
-    number: int
+    key: str
     names: tuple[str, ...]
     quotes: tuple[str, ...]
     terms: tuple[str, ...]

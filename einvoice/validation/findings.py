@@ -91,9 +91,9 @@ class FindingBuilder:
         """Return the finding for a violated syntax rule."""
         catalog_entry, values = self.entry(violation.rule.catalog_code or violation.code), violation.values
         situation = self._situation(catalog_entry, values)
-        terms = _terms_at_fault(catalog_entry, situation) or self._terms_of_violation(violation, catalog_entry)
+        terms = tuple(situation.get("terms", ())) or self._terms_of_violation(violation, catalog_entry)
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
-            terms, situation = (), None
+            terms, situation = (), {}
             values = {name: value for name, value in values.items() if name != ACTUAL}
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
@@ -111,7 +111,7 @@ class FindingBuilder:
             indicative=self._indicative,
             override=override if severity != flag else None,
             note_indices=self._about_copy(violation.rule),
-            situation=situation,
+            situation=situation.get("key", ""),
             described_by=self._described_by(violation.code, layer)
             or self._described_by_row(violation.code, catalog_entry),
             lang=self.lang,
@@ -137,7 +137,7 @@ class FindingBuilder:
         """Return the finding of a catalog entry; `terms` replace those of the entry."""
         catalog_entry = self.entry(code)
         situation = self._situation(catalog_entry, values)
-        terms = _terms_at_fault(catalog_entry, situation) or terms
+        terms = tuple(situation.get("terms", ())) or terms
         severity = cast("Severity", catalog_entry.severity)
         return Finding(
             code=code,
@@ -149,7 +149,7 @@ class FindingBuilder:
             terms=terms or catalog_entry.terms,
             location=self.places.at(node),
             values=_quotable(values),
-            situation=situation,
+            situation=situation.get("key", ""),
             lang=self.lang,
         )
 
@@ -255,17 +255,17 @@ class FindingBuilder:
         """Return the entry of a row under the number of the profile, unless the entry of that number has its texts."""
         return None if code == of_row.code or self.entry(code).texts == of_row.texts else of_row._replace(code=code)
 
-    def _situation(self, catalog_entry: CatalogEntry, values: Mapping[str, object]) -> int | None:
-        """Return the first situation of a rule without conditions that applies: by syntax, and by the values."""
-        for index, it in enumerate(catalog_entry.situations):
+    def _situation(self, catalog_entry: CatalogEntry, values: Mapping[str, object]) -> Mapping[str, Any]:
+        """Return the first situation of a rule without conditions that applies, by syntax and values; {} for none."""
+        for it in catalog_entry.situations:
             elements = ("", values.get("name"), values.get("element"))
             is_selected = it["syntax"] in ("", self._invoice.syntax) and it.get("element", "") in elements
             if not is_selected or (it["value"] and not values.get(it["value"])):
                 continue
             code_list = it.get("code_of")
             if not code_list or values.get("found") in codelists.codes(code_list, data=self._rules):
-                return index
-        return None
+                return it
+        return {}
 
     def terms_at(self, element: Any) -> tuple[str, ...]:
         """Return the business term of an element; of a surplus one without, that of the first one with this name."""
@@ -297,11 +297,6 @@ def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:
     """Return whether a rule file describes a rule, as for a rule of EN 16931 that only a profile still has."""
     folder, _, name = catalog_entry.file.partition("/")
     return bool(folder) and "/" not in name
-
-
-def _terms_at_fault(catalog_entry: CatalogEntry, situation: int | None) -> tuple[str, ...]:
-    """Return the terms that a situation states; empty if it states none."""
-    return () if situation is None else tuple(catalog_entry.situations[situation].get("terms", ()))
 
 
 def _terms_in(group: str) -> list[str]:

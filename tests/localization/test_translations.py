@@ -10,7 +10,8 @@ from einvoice.rulebook.catalog.translations import Translation, Translator
 TEXTS = {"title": "Sum {actual}", "explanation": "Expected: {expected}", "fix": "Correct it."}
 NOTE = {"kind": "rounding", "texts": {"en": "By {difference}."}, "source": "", "until": "", "syntax": ""}
 SITUATIONS = tuple(
-    {"texts": {"en": {"title": f"Title {name}"}}, "syntax": "", "value": "", "name": name} for name in ("", "a", "b")
+    {"texts": {"en": {"title": f"Title {name}"}}, "syntax": "", "value": "", "name": name, "key": name or "digest"}
+    for name in ("", "a", "b")
 )
 ENTRY = CatalogEntry(
     "BR-1", "fatal", "en16931", "totals", (), {"en": TEXTS}, "own/BR-1.toml", notes=(NOTE,), situations=SITUATIONS
@@ -49,8 +50,8 @@ def test_translation_adds_a_language(write):
 
 def test_situations_are_translated_by_name(write):
     entry = translate(write('[BR-1.situations.b]\ntitle = "Titre b"'))
-    assert [entry.title("fr", {}, situation=number) for number in range(3)] == ["Title ", "Title a", "Titre b"]
-    assert entry.title("en", {}, situation=2) == "Title b"
+    assert [entry.title("fr", {}, situation=key) for key in ("digest", "a", "b")] == ["Title ", "Title a", "Titre b"]
+    assert entry.title("en", {}, situation="b") == "Title b"
 
 
 def test_constants_of_a_variant_are_filled_in(write):

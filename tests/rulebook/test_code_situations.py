@@ -265,7 +265,7 @@ def test_code_of_the_other_list_of_reasons(
     assert title in finding.title("en")
     assert fix in finding.fix("en")
     unknown = finding_of(code, before(document, element, added.format(indicator, "QQQ")))
-    assert unknown.situation is None
+    assert unknown.situation == ""
 
 
 @pytest.mark.parametrize("lang", ["de", "en", "fr"])
@@ -299,7 +299,7 @@ def test_type_of_the_other_document(sample: str, pattern: str, by: str, title: s
 def test_unknown_code_has_the_texts_of_the_rule() -> None:
     document = replaced(UBL, "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>QQQ")
     finding = finding_of("BR-CL-04", document)
-    assert finding.situation is None
+    assert finding.situation == ""
     assert "intended" not in finding.values
     assert finding.title() == "Unknown invoice currency"
 
@@ -325,7 +325,7 @@ def test_examples_are_codes_that_the_rules_of_the_profiles_allow() -> None:
 def test_texts_name_no_other_syntax(code: str, document: str) -> None:
     finding = finding_of(code, document)
     other = "CII" if "CrossIndustry" not in document else "UBL"
-    assert finding.situation is not None
+    assert finding.situation != ""
     texts = [text(lang) for lang in ("de", "en") for text in (finding.title, finding.explanation, finding.fix)]
     assert not [text for text in texts if other in text]
 
@@ -369,7 +369,7 @@ def test_an_amount_in_another_currency_is_told_from_one_without(currency: str, a
 def test_entry_that_a_profile_does_not_use_is_quoted() -> None:
     period = "<ram:EffectiveSpecifiedPeriod><ram:Description>Juni</ram:Description></ram:EffectiveSpecifiedPeriod>"
     finding = finding_of("PROFILE-NOT-USED", replaced(profile("extended"), "(?=</rsm:ExchangedDocument>)", period))
-    assert finding.situation is None
+    assert finding.situation == ""
     assert "Found: “Juni”." in finding.explanation("en")
     assert "Angegeben: „Juni“." in finding.explanation("de")
 

@@ -41,7 +41,7 @@ def test_several_supporting_documents_are_distinguished_from_several_entries_of_
     assert finding.title("en").startswith("The invoice has several supporting documents with")
     assert finding.fix("en") == "Nothing needs to be changed."
     (finding,) = findings_of(CII.replace(end, SUPPORTING.format(one + other) + end, 1), code)
-    assert finding.situation is None
+    assert finding.situation == ""
 
 
 @pytest.mark.parametrize(

@@ -83,15 +83,15 @@ class CatalogEntry(NamedTuple):
     situations: tuple[dict[str, Any], ...] = ()
     layers: tuple[str, ...] = ()
 
-    def title(self, language: str, values: Values = None, situation: int | None = None) -> str:
-        """Return what is wrong, in one line. ``values`` and the index of the situation are those of the finding."""
+    def title(self, language: str, values: Values = None, situation: str = "") -> str:
+        """Return what is wrong, in one line. ``values`` and the key of the situation are those of the finding."""
         return self._fill(self.text("title", language, situation), language, values)
 
-    def explanation(self, language: str, values: Values = None, situation: int | None = None) -> str:
+    def explanation(self, language: str, values: Values = None, situation: str = "") -> str:
         """Return why it is wrong."""
         return self._fill(self.text("explanation", language, situation), language, values)
 
-    def fix(self, language: str, values: Values = None, situation: int | None = None) -> str:
+    def fix(self, language: str, values: Values = None, situation: str = "") -> str:
         """Return how to correct it."""
         text = self.text("fix", language, situation)
         if values is not None and "{expected}" in text and "expected" not in values:
@@ -102,25 +102,17 @@ class CatalogEntry(NamedTuple):
         """Return the text of a note."""
         return self._fill(choose(self.notes[number]["texts"], language), language, values)
 
-    def text(self, name: str, language: str, situation: int | None = None) -> str:
+    def text(self, name: str, language: str, situation: str = "") -> str:
         """Return the title, explanation or fix with its placeholders; a missing text is that of another language.
 
-        With the index of a ``situation``, its text replaces that of the rule. A situation that the catalog does not
-        have is ignored: a stored result may come from another version.
+        With the key of a ``situation``, its text replaces that of the rule. A situation that the catalog does not have
+        is ignored: a stored result may come from another version.
         """
         known = {lang: texts.get(name, "") for lang, texts in self.texts.items()}
-        if situation is not None and situation < len(self.situations):
-            texts_of = self.situations[situation]["texts"]
-            known |= {lang: texts[name] for lang, texts in texts_of.items() if texts.get(name)}
+        if situation:
+            own: Mapping[str, Any] = next((it["texts"] for it in self.situations if it["key"] == situation), {})
+            known |= {lang: texts[name] for lang, texts in own.items() if texts.get(name)}
         return choose(known, language)
-
-    def situation_key(self, situation: int | None) -> str:
-        """Return the key by which a stored finding refers to a situation; "" for none."""
-        return "" if situation is None else str(self.situations[situation].get("key", ""))
-
-    def situation_of(self, key: object) -> int | None:
-        """Return the index of the situation with a key; None if there is none: texts of the rule apply."""
-        return next((index for index, it in enumerate(self.situations) if key and it.get("key") == key), None)
 
     def examples_in(self, language: str) -> tuple[str, ...]:
         """Return the situations that violate the rule; empty if there are none."""

@@ -242,13 +242,11 @@ class Definition:
             for it in own
         )
 
-    def situations_for(self, syntax: str, version: str) -> dict[int, Situation]:
-        """Return the situations that findings can have in a syntax and release, by index."""
-        return {
-            number: it
-            for number, it in enumerate(self.situations)
-            if it.syntax in ("", syntax) and self.ruleset.has(it.since, it.until, version)
-        }
+    def situations_for(self, syntax: str, version: str) -> tuple[Situation, ...]:
+        """Return the situations that findings can have in a syntax and release."""
+        return tuple(
+            it for it in self.situations if it.syntax in ("", syntax) and self.ruleset.has(it.since, it.until, version)
+        )
 
     def texts_of_notes(self, language: str) -> dict[str, str]:
         """Return the texts of the notes, by key."""

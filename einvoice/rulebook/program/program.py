@@ -111,9 +111,9 @@ class Violation:
         return tuple([index for index, applies in zip(self.rule.notes, self._notes, strict=True) if applies])
 
     @property
-    def situation(self) -> int | None:
-        """The situation that applies, by its index in the catalog entry; None if none does."""
-        return self._situation.number if self._situation else None
+    def situation(self) -> str:
+        """The key of the situation that applies; "" if none does."""
+        return self._situation.key if self._situation else ""
 
     @property
     def terms(self) -> tuple[str, ...]:

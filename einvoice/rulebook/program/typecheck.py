@@ -7,7 +7,7 @@ import functools
 import itertools
 import keyword
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NamedTuple, TypeAlias
@@ -88,7 +88,7 @@ def check_norm(definition: Definition, contexts: Contexts) -> CheckedRule | None
     if sentence.not_applicable:
         return None
     scope = contexts.scope(sentence.context, NORM, sentence.where("for"))
-    return _Checker(definition, sentence, scope).check({}, {})
+    return _Checker(definition, sentence, scope).check({}, ())
 
 
 class _Checker:
@@ -100,7 +100,7 @@ class _Checker:
         self.scope = scope
         self.names: dict[str, Type] = dict(scope.names)
 
-    def check(self, notes: Mapping[int, Note], situations: Mapping[int, files.Situation]) -> CheckedRule:
+    def check(self, notes: Mapping[int, Note], situations: Sequence[files.Situation]) -> CheckedRule:
         sentence = self.sentence
         for name in sentence.parameters:
             self._check_name(name, Where(self.definition.file, "variants"))
@@ -111,7 +111,7 @@ class _Checker:
         self._check_terms(frozenset().union(*(expression.terms for expression in read)))
         rule = self._rule(read, lets)._replace(notes=tuple(notes))
         conditions = tuple(self._condition("notes", note.when) if note.when else None for note in notes.values())
-        checked = tuple(self._situation(index, it, rule, read, lets) for index, it in situations.items())
+        checked = tuple(self._situation(it, rule, read, lets) for it in situations)
         rule = rule._replace(situations=tuple(tuple(it.situation) for it in checked))
         return CheckedRule(rule, self.scope, lets, when, assertion, conditions, checked)
 
@@ -127,7 +127,7 @@ class _Checker:
         return tuple(lets)
 
     def _situation(
-        self, number: int, situation: files.Situation, rule: Rule, read: list[Expression], of_rule: _Lets
+        self, situation: files.Situation, rule: Rule, read: list[Expression], of_rule: _Lets
     ) -> CheckedSituation:
         """Check a situation; its names are its own."""
         common, self.names = self.names, dict(self.names)
@@ -141,7 +141,7 @@ class _Checker:
         leads = situation.terms[:1] not in ((), rule.terms[:1])
         foreign = (EXPECTED, *(() if path else (ACTUAL,)), *self._calculated(situation.terms, of_rule)) if leads else ()
         hidden = tuple(name for name in foreign if not situation.shows(name, self.definition.texts))
-        row = Situation(number, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden)
+        row = Situation(situation.key, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden)
         return CheckedSituation(row, lets, when)
 
     def _calculated(self, terms: tuple[str, ...], of_rule: _Lets) -> tuple[str, ...]:
