@@ -30,6 +30,7 @@ class Rule(NamedTuple):
         location: where a finding points: "item", at the checked item; "parent", at the element that contains it; '' at
             the value of the first term.
         situations: the situations that findings can have, each as ``Situation``.
+        operands: the values that the assertion reads, each as ``Operand``.
         shared: whether the value at fault can have one of several terms: all values with a scheme, the rates of lines
             and of allowances, or a period at a place where only the official Schematron checks it.
     """
@@ -47,7 +48,24 @@ class Rule(NamedTuple):
     notes: tuple[int, ...] = ()
     location: str = ""
     situations: tuple[tuple[Any, ...], ...] = ()
+    operands: tuple[tuple[Any, ...], ...] = ()
     shared: bool = False
+
+
+class Operand(NamedTuple):
+    """A value that the assertion of a rule reads, as plain data; see `program.operands`.
+
+    Attributes:
+        terms: the business terms that it can have.
+        kind: "amount", "percentage", "date" …, if it must be a number or date; "" for another value.
+        leads: whether it is the value of the leading term.
+        required: whether the rule cannot be checked without it.
+    """
+
+    terms: tuple[str, ...]
+    kind: str
+    leads: bool
+    required: bool
 
 
 class Situation(NamedTuple):
@@ -62,6 +80,7 @@ class Situation(NamedTuple):
         hidden: values that findings do not have. A situation that leads with another term has no expected value, which
             is that of the rule's term or calculated from faulty ones, no other ``let`` value of the rule calculated
             from its leading term, and without a path no actual value, unless its texts quote them.
+        before_operands: whether it also explains a violation with a faulty operand.
     """
 
     key: str
@@ -70,3 +89,4 @@ class Situation(NamedTuple):
     terms: tuple[str, ...]
     path: str
     hidden: tuple[str, ...] = ()
+    before_operands: bool = False

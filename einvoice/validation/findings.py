@@ -78,7 +78,7 @@ class FindingBuilder:
             section=rule.section if terms[:1] == rule.terms[:1] else section(None, terms, rule.file),
             terms=terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
-            values=_quotable(violation.values),
+            values=_quotable({**violation.values, **({"term": terms[0]} if violation.diagnosis else {})}),
             indicative=self._indicative,
             override=override if severity != flag else None,
             note_indices=violation.note_indices,

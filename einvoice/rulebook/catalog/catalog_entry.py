@@ -13,6 +13,7 @@ from einvoice.model.terms import terms
 from einvoice.presentation import to_html
 from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
 from einvoice.rulebook.catalog.general import general
+from einvoice.rulebook.catalog.operand_texts import operand_text
 
 _QUOTED: Final = r"([„“]?)\{([\w.]+)\}([“”]?)"
 _REPEATED: Final = r"(\([^()]+\)) \1"
@@ -109,7 +110,9 @@ class CatalogEntry(NamedTuple):
         is ignored: a stored result may come from another version.
         """
         known = {lang: texts.get(name, "") for lang, texts in self.texts.items()}
-        if situation:
+        if "." in situation:
+            known = {lang: operand_text(name, situation, lang, text) for lang, text in known.items()}
+        elif situation:
             own: Mapping[str, Any] = next((it["texts"] for it in self.situations if it["key"] == situation), {})
             known |= {lang: texts[name] for lang, texts in own.items() if texts.get(name)}
         return choose(known, language)

@@ -91,7 +91,7 @@ ENTRIES: Final[Mapping[str, Keys]] = {
 }
 #: The type of the texts of an entry in each language.
 OF_LANGUAGE: Final[Keys] = {"deviation": str, "notes": str, SITUATIONS: dict}
-_TYPE_NAMES: Final = {str: "text", list: "list", dict: "table", int: "integer"}
+_TYPE_NAMES: Final = {str: "text", list: "list", dict: "table", int: "integer", bool: "boolean"}
 
 
 def check_file(data: Mapping[str, Any], file: str) -> None:

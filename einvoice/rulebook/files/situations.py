@@ -17,7 +17,7 @@ from einvoice.rulebook.rule import SYNTAXES
 
 SITUATION: Final = {
     "name": str, "syntax": str, "variants": list[str], "since": str, "until": str, "when": str,
-    "let": dict[str, str], "terms": list[str],
+    "let": dict[str, str], "terms": list[str], "before_operands": bool,
 }  # fmt: skip
 #: A syntax rule has no conditions; its situations apply if findings have a value, or are about an element or a
 #: code of a list.
@@ -46,6 +46,7 @@ class Situation(NamedTuple):
         until: first release to which it no longer applies; "" if it still does.
         value: name of the value that a finding of a syntax rule must have; "" for none.
         element: name of the element that a finding of a syntax rule must be about; "" for any.
+        before_operands: whether it also explains a violation with a faulty operand; see `program.diagnosis`.
         code_of: code list that must have the content that a finding of a syntax rule quotes; "" for none.
         name: by which translations refer to it; "" if there are none.
     """
@@ -61,6 +62,7 @@ class Situation(NamedTuple):
     code_of: str = ""
     name: str = ""
     element: str = ""
+    before_operands: bool = False
 
     def shows(self, name: str, texts: Mapping[Language, Mapping[str, str]]) -> bool:
         """Return whether findings quote a value, in its texts or in those of the rule that it keeps."""
@@ -100,6 +102,7 @@ def situation_of(entry: Mapping[str, Any]) -> Situation:
         entry.get("code_of", ""),
         entry.get("name", ""),
         entry.get("element", ""),
+        entry.get("before_operands", False),
     )
 
 

@@ -17,6 +17,7 @@ DESCRIPTIONS: Final = {
     "section": "The section of the invoice, if it is not that of the first term.",
     "terms": "All business terms that the rule reads, the leading term first; findings point at the first.",
     "situations.name": "The name by which translations refer to the situation.",
+    "before_operands": "true: the situation also explains a violation with a missing or malformed operand.",
     "situations.terms": "The business terms at fault, if they are not those that the rule names first.",
     "for": "The context in which the rule is evaluated, from contexts.toml; default: the invoice.",
     "let": "Values for conditions and texts: let.NAME = EXPRESSION; let.expected is shown as the expected value.",

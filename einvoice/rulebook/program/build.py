@@ -130,7 +130,8 @@ def assemble(
 ) -> tuple[Any, ...]:
     """Return the rules, the code, the exact numbers and the code lists (those of the releases).
 
-    The code is that of the functions by name, the names of those to run, and the index of each rule by its global.
+    The code is that of the functions by name, the names of those to run, the index of each rule by its global, and for
+    each rule the source of the function that collects the occurrences of its operands.
     """
     source = generate(rules)
     contexts = {names[0]: names for names in source.contexts}
@@ -141,7 +142,12 @@ def assemble(
     }
     indices = {name: index for index, name in enumerate(source.rules)}
     rows = [tuple(it.rule) for it in rules]
-    return rows, (functions, tuple(contexts), indices), source.numbers, bind(source.lists, releases, syntax, data)
+    return (
+        rows,
+        (functions, tuple(contexts), indices, source.operands),
+        source.numbers,
+        bind(source.lists, releases, syntax, data),
+    )
 
 
 @functools.lru_cache(maxsize=4096)

@@ -30,6 +30,7 @@ class Source(NamedTuple):
         rules: for each rule, the name of the global that holds its index.
         numbers: exact numbers that the functions use as globals, by name.
         lists: names of the code lists that they use as globals.
+        operands: for each rule, a lambda expression that returns the occurrences of its operands; "" without operands.
     """
 
     functions: Mapping[str, str]
@@ -37,6 +38,7 @@ class Source(NamedTuple):
     rules: tuple[str, ...]
     numbers: Mapping[str, str]
     lists: set[str]
+    operands: tuple[str, ...]
 
 
 def generate(rules: Sequence[CheckedRule]) -> Source:
@@ -57,9 +59,9 @@ def generate(rules: Sequence[CheckedRule]) -> Source:
     for name, rule in named:
         if rule.situations:
             writer.situations(name, rule)
-    return Source(
-        writer.functions, list(contexts.values()), tuple(name for name, _ in named), writer.numbers, writer.lists
-    )
+    operands = tuple(writer.operands(rule) for rule in rules)
+    names = tuple(name for name, _ in named)
+    return Source(writer.functions, list(contexts.values()), names, writer.numbers, writer.lists, operands)
 
 
 def _names(rules: Sequence[CheckedRule]) -> list[str]:
@@ -132,6 +134,13 @@ class _Writer:
             test = f"if {self._code(when)}: " if when else ""
             lines.append(f"{_INDENT}{test}return ({position}, ({values}))")
         self.functions[name] = "\n".join((*lines, f"{_INDENT}return ()", ""))
+
+    def operands(self, checked: CheckedRule) -> str:
+        """Write the function that collects the occurrences of the operands; it is compiled for a violation only."""
+        for it in checked.operands:
+            self._code(it.occurrences)
+        lists = "".join(f"{it.code}, " for it in checked.operands)
+        return f"lambda {', '.join((*checked.rule.names, _SHARED))}: ({lists})" if lists else ""
 
     def _lets(self, lets: list[tuple[str, Expression]]) -> list[str]:
         return [f"{name} = {self._code(expression)}" for name, expression in lets]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -12,6 +12,7 @@ from einvoice.model.descendants import GroupsByClass, descendants_of
 from einvoice.model.money import VatIndex
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
+from einvoice.rulebook.program.diagnosis import Diagnosis, diagnose
 from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 
 if TYPE_CHECKING:
@@ -51,16 +52,18 @@ class Program:
         self,
         layers: Sequence[Layer],
         rules: Sequence[tuple[Any, ...]],
-        code: tuple[Mapping[str, CodeType], Sequence[str], Mapping[str, int]],
+        code: tuple[Mapping[str, CodeType], Sequence[str], Mapping[str, int], Sequence[str]],
         numbers: Mapping[str, str],
         lists: Mapping[str, Any],
     ) -> None:
         self.layers = tuple(layers)
         self.rules = tuple(Rule(*row) for row in rules)
-        functions, contexts, indices = code  # trusted code, generated from checked expressions
+        functions, contexts, indices, operands = code  # trusted code, generated from checked expressions
         module = {**GLOBALS, **lists, **{name: Decimal(number) for name, number in numbers.items()}, **indices}
         module.update((name, FunctionType(function, module)) for name, function in functions.items())
         self._functions = tuple(module[name] for name in contexts)
+        self._module = module
+        self._operands = list[str | Callable[..., Any]](operands)  # compiled on the first violation of a rule
 
     @property
     def count(self) -> int:
@@ -79,8 +82,26 @@ class Program:
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, report, descendants, with_vat)
-        rules = self.rules
-        return [Violation(rules[number], *reported) for number, *reported in violations]
+            return [self._violation(*reported, descendants, with_vat) for reported in violations]
+
+    def _violation(
+        self,
+        number: int,
+        contents: tuple[Any, ...],
+        notes: tuple[bool, ...],
+        situation: tuple[Any, ...],
+        *lookups: Any,
+    ) -> Violation:
+        """Return a violation; the fault of an operand explains it unless a situation of the rule does."""
+        rule = self.rules[number]
+        diagnosis = None
+        if rule.operands and not (situation and Situation(*rule.situations[situation[0]]).before_operands):
+            collect = self._operands[number]
+            if isinstance(collect, str):
+                collect = self._operands[number] = eval(collect, self._module)  # trusted code, as above
+            diagnosis = diagnose(rule, collect(*contents, *lookups))
+            situation = () if diagnosis else situation
+        return Violation(rule, contents, notes, situation, diagnosis)
 
 
 class Violation:
@@ -90,14 +111,20 @@ class Violation:
     the one that applies: its position among those of the rule, and the contents of its names; empty if none applies.
     """
 
-    __slots__ = ("_named", "_notes", "_situation", "contents", "rule")
+    __slots__ = ("_named", "_notes", "_situation", "contents", "diagnosis", "rule")
 
     def __init__(
-        self, rule: Rule, contents: tuple[Any, ...], notes: tuple[bool, ...] = (), situation: tuple[Any, ...] = ()
+        self,
+        rule: Rule,
+        contents: tuple[Any, ...],
+        notes: tuple[bool, ...] = (),
+        situation: tuple[Any, ...] = (),
+        diagnosis: Diagnosis | None = None,
     ) -> None:
         self.rule = rule
         self.contents = contents
         self._notes = notes
+        self.diagnosis = diagnosis
         self._situation: Situation | None = None
         self._named = dict(zip(rule.names, contents, strict=True))
         if situation:
@@ -113,22 +140,33 @@ class Violation:
     @property
     def situation(self) -> str:
         """The key of the situation that applies; "" if none does."""
+        if self.diagnosis:
+            return self.diagnosis.key
         return self._situation.key if self._situation else ""
 
     @property
     def terms(self) -> tuple[str, ...]:
         """The business terms, those at fault first."""
-        own = self._situation.terms if self._situation else ()
+        own = self._own_terms
         return tuple(dict.fromkeys((*own, *self.rule.terms))) if own else self.rule.terms
 
     @property
     def alternatives(self) -> tuple[str, ...]:
         """The business terms that the value at fault can have: those of the situation, or else those of the rule."""
-        return (self._situation.terms if self._situation else ()) or self.rule.terms
+        return self._own_terms or self.rule.terms
+
+    @property
+    def _own_terms(self) -> tuple[str, ...]:
+        """The terms of the operand at fault, or those of the situation."""
+        if self.diagnosis:
+            return self.diagnosis.terms
+        return self._situation.terms if self._situation else ()
 
     @property
     def leads_with_its_place(self) -> bool:
         """Whether the first term is that of the value that the finding points at."""
+        if self.diagnosis:
+            return isinstance(self.diagnosis.place, Value)
         return self._situation is None or not self._situation.terms or bool(self._situation.path)
 
     @property
@@ -150,7 +188,8 @@ class Violation:
         official one does.
         """
         item = self.item
-        for candidate in reversed([] if self.rule.location else self._along(self._path)):
+        along = [] if self.rule.location else self._along(self._path)
+        for candidate in (*(() if self.diagnosis is None else (self.diagnosis.place,)), *reversed(along)):
             if candidate is not absent and (item.node is None or _is_inside(candidate.node, item.node)):
                 return candidate
         return item
@@ -169,12 +208,18 @@ class Violation:
         These are the ``let`` names, the paths that the texts quote, ``actual``, and ``difference`` (actual minus
         expected) if both are numbers.
         """
+        if self.diagnosis and not self.diagnosis.leads:
+            return dict(self.diagnosis.values)
         quotes = self._situation.quotes if self._situation else self.rule.quotes
         contents = {**self._named, **{path: self._along(path)[-1] for path in quotes}}
         if self._path:
             contents[ACTUAL] = self._along(self._path)[-1]
         for name in self._situation.hidden if self._situation else ():
             contents.pop(name, None)
+        if self.diagnosis:
+            contents |= self.diagnosis.values
+            if self.diagnosis.incalculable:
+                contents.pop(EXPECTED, None)
         values = {name: plain for name, content in contents.items() if (plain := _plain(content)) is not absent}
         expected, actual = values.get(EXPECTED), values.get(ACTUAL)
         if isinstance(expected, Decimal) and isinstance(actual, Decimal):

@@ -26,6 +26,7 @@ from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
 from einvoice.rulebook.language.fields import fields_of, type_of
 from einvoice.rulebook.language.types import Type
+from einvoice.rulebook.program.operands import CheckedOperand, operands_of
 from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 
 #: Names that a violation adds to those that a text may quote.
@@ -54,6 +55,7 @@ class CheckedRule:
     assertion: Expression
     note_conditions: tuple[Expression | None, ...] = ()  # of the notes; None for a note without condition
     situations: tuple[CheckedSituation, ...] = ()
+    operands: tuple[CheckedOperand, ...] = ()
 
 
 def check_rule(definition: Definition, syntax: str, version: str, contexts: Contexts) -> CheckedRule | None:
@@ -112,8 +114,17 @@ class _Checker:
         rule = self._rule(read, lets)._replace(notes=tuple(notes))
         conditions = tuple(self._condition("notes", note.when) if note.when else None for note in notes.values())
         checked = tuple(self._situation(it, rule, read, lets) for it in situations)
-        rule = rule._replace(situations=tuple(tuple(it.situation) for it in checked))
-        return CheckedRule(rule, self.scope, lets, when, assertion, conditions, checked)
+        operands = tuple(self._operands(rule, assertion, lets))
+        rule = rule._replace(
+            situations=tuple(tuple(it.situation) for it in checked),
+            operands=tuple(tuple(it.operand) for it in operands),
+        )
+        return CheckedRule(rule, self.scope, lets, when, assertion, conditions, checked, operands)
+
+    def _operands(self, rule: Rule, assertion: Expression, lets: _Lets) -> list[CheckedOperand]:
+        where = self.sentence.where("assert")
+        leading = next(iter(rule.terms), "")
+        return operands_of(assertion, dict(lets), leading, rule.path, lambda source: self._expression(source, where))
 
     def _lets(self, let: Mapping[str, str], prefix: str = "") -> _Lets:
         """Check values, and add their names to those that later expressions can use."""
@@ -141,7 +152,9 @@ class _Checker:
         leads = situation.terms[:1] not in ((), rule.terms[:1])
         foreign = (EXPECTED, *(() if path else (ACTUAL,)), *self._calculated(situation.terms, of_rule)) if leads else ()
         hidden = tuple(name for name in foreign if not situation.shows(name, self.definition.texts))
-        row = Situation(situation.key, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden)
+        row = Situation(
+            situation.key, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden, situation.before_operands
+        )
         return CheckedSituation(row, lets, when)
 
     def _calculated(self, terms: tuple[str, ...], of_rule: _Lets) -> tuple[str, ...]:
