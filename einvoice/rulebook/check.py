@@ -141,4 +141,4 @@ def _of_examples(
         if violated != (kind == "invalid"):
             problem = "violates the rule" if violated else "does not violate the rule"
             message = f"{definition.code} in {'the standard' if of_norm else syntax}: '{example.name}' {problem}"
-            yield RuleError(message, file=example.file, key=f"[[{kind}]]")
+            yield RuleError(message, file=example.file, key=f'{kind}."{example.name}"')

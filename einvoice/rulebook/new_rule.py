@@ -41,17 +41,12 @@ title       = "The invoice number is missing"
 explanation = "Each invoice has a number (BT-1) that no other invoice has. Found: {{actual}}."
 fix         = "Enter the invoice number (BT-1)."
 
-[[valid]] # the base invoice with changes that keep the rule
-name = "a number"
-set  = {{ number = "2026-1" }}
+[valid] # the base invoice with changes that keep the rule
+"a number" = {{ number = "2026-1" }}
 
-[[invalid]] # the base invoice with changes that violate the rule
-name = "no number"
-drop = ["number"]
-
-[[invalid]]
-name = "a number of blanks"
-set  = {{ number = " " }}
+[invalid] # the base invoice with changes that violate the rule
+"no number"          = {{ drop = ["number"] }}
+"a number of blanks" = {{ number = " " }}
 """
 
 

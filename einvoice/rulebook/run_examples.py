@@ -173,6 +173,6 @@ def _line_of(data: RuleData, example: Example) -> int | None:
     """Return the line with the name of an example; None for a name with constants of a family."""
     home, _, rest = example.file.partition("/")
     path: Path = data.sets[home] / rest
-    pattern = re.compile(rf'\s*name\s*=\s*"{re.escape(example.name)}"')
+    pattern = re.compile(rf'(\[\w+\.)?"{re.escape(example.name)}"')
     lines = path.read_text("utf-8").splitlines()
     return next((number for number, line in enumerate(lines, 1) if pattern.match(line)), None)

@@ -165,15 +165,17 @@ def test_line_of_a_failed_example_is_that_of_its_name(rules, capsys):
     assert changed(rules, '"4711"', '"4500123456"') == 1
     text = (rules / "acme" / "ACME-01.toml").read_text("utf-8")
     number = int(re.search(r"line (\d+)", capsys.readouterr().out)[1])
-    assert text.splitlines()[number - 1] == 'name = "another number"'
+    assert text.splitlines()[number - 1] == '"another number" = { purchase_order = "4500123456" }'
 
 
 @pytest.mark.slow
 def test_example_of_an_undeclared_deviation_fails(rules, capsys):
-    quirk = '[cii]\nassert = "exists(invoice.purchase_order)"\n[[valid]]\nname = "any"\nsyntax = "cii"\n'
-    invalid = '[[invalid]]\nname = "none"\nsyntax = "cii"\ndrop = ["purchase_order"]\n'
-    own = house_rules.RULE.replace('name = "another number"', 'name = "another number"\nsyntax = "ubl"')
-    content = quirk + 'set = { purchase_order = "1" }\n' + invalid
+    quirk = (
+        '[cii]\nassert = "exists(invoice.purchase_order)"\n[valid]\n"any" = { syntax = "cii", purchase_order = "1" }\n'
+    )
+    invalid = '[invalid]\n"none" = { syntax = "cii", drop = ["purchase_order"] }\n'
+    own = house_rules.RULE.replace('"another number" = {', '"another number" = { syntax = "ubl",')
+    content = quirk + invalid
     house_rules.write(
         rules, **{"ACME-01.toml": own.replace('["purchase_order"]', "[]"), "schematron/ACME-01.toml": content}
     )

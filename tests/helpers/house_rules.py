@@ -33,13 +33,11 @@ title       = "The order number does not have the form 4500…"
 explanation = "Found: {actual}."
 fix         = "Enter the order number (BT-13)."
 
-[[valid]]
-name = "an order number"
-set  = { purchase_order = "4500123456" }
+[valid]
+"an order number" = { purchase_order = "4500123456" }
 
-[[invalid]]
-name = "another number"
-set  = { purchase_order = "4711" }
+[invalid]
+"another number" = { purchase_order = "4711" }
 """
 ROWS = """\
 code,context,check,path,argument,severity,since,until

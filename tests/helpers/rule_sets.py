@@ -50,13 +50,11 @@ title       = "Order number of the {name}"
 explanation = "Found: {{actual}}."
 fix         = "Enter the order number (BT-13)."
 
-[[valid]]
-name = "an order number"
-set  = {{ purchase_order = "4500123456" }}
+[valid]
+"an order number" = {{ purchase_order = "4500123456" }}
 
-[[invalid]]
-name = "another number"
-set  = {{ purchase_order = "4711" }}
+[invalid]
+"another number" = {{ purchase_order = "4711" }}
 """
 
 

@@ -29,10 +29,10 @@ severity = "fatal"
 title = "wrong"
 explanation = "It is a sum. Found: {{actual}}."
 fix = "f"
-[[valid]]
-name = "base"
-[[invalid]]
-name = "changed"
+[valid]
+"base" = {{}}
+[invalid]
+"changed" = {{}}
 """
 SUM = """
 terms = ["BT-106", "BT-131"]

@@ -30,12 +30,11 @@ title       = "t"
 explanation = "e"
 fix         = "f"
 
-[[valid]]
-name = "numbered"
+[valid]
+"numbered" = {}
 
-[[invalid]]
-name = "no number"
-drop  = ["lines[0].identifier"]
+[invalid]
+"no number" = { drop = ["lines[0].identifier"] }
 """
 
 
@@ -91,30 +90,30 @@ INVALID = {
     "let shadows a function": ("\nassert =", '\nlet.sum = "1"\nassert =', "let.sum", "is already in use"),
     "let shadows the context": ("\nassert =", '\nlet.line = "1"\nassert =', "let.line", "is already in use"),
     "no invalid example": (
-        '[[invalid]]\nname = "no number"\ndrop  = ["lines[0].identifier"]\n',
+        '[invalid]\n"no number" = { drop = ["lines[0].identifier"] }\n',
         "",
-        "[[invalid]]",
+        "invalid",
         "BR-99 needs an example for UBL",
     ),
-    "example for one syntax only": ('name = "no number"', 'name = "x"\nsyntax = "ubl"', "[[invalid]]", "for CII"),
-    "example with an unknown root": ('name = "numbered"', 'name = "x"\nroot = "Order"', "[[valid]].root", "CreditNote"),
-    "invalid example without violation": ("lines[0].identifier", "due_date", "[[invalid]]", "does not violate"),
+    "example for one syntax only": ("{ drop", '{ syntax = "ubl", drop', "invalid", "for CII"),
+    "example with an unknown root": ("= {}", '= { root = "Order" }', 'valid."numbered".root', "CreditNote"),
+    "invalid example without violation": ("lines[0].identifier", "due_date", 'invalid."no number"', "does not violate"),
     "valid example with violation": (
-        'name = "numbered"',
-        'name = "x"\nset = { "lines[0].identifier" = " " }',
-        "[[valid]]",
+        "= {}",
+        '= { "lines[0].identifier" = " " }',
+        'valid."numbered"',
         "violates the rule",
     ),
     "example drops a missing field": ("lines[0].identifier", "lines[1]", "lines[1]", "does not exist"),
     "example sets an unknown field": (
-        'name = "numbered"',
-        'name = "x"\nset = { "lines[0].identifer" = "1" }',
+        "= {}",
+        '= { "lines[0].identifer" = "1" }',
         "lines[0].identifer",
         "did you mean 'identifier'?",
     ),
     "example repeats a single-valued term": (
-        'name = "numbered"',
-        'name = "x"\nset = { "lines[0].identifier" = ["1", "2"] }',
+        "= {}",
+        '= { "lines[0].identifier" = ["1", "2"] }',
         "lines[0].identifier",
         "insert further elements as XML",
     ),
@@ -147,7 +146,7 @@ INVALID_QUIRKS = {
     "unknown field": ('[ubl]\nassert = "non_blank(line.nots)"', "ubl.assert", "did you mean 'notes'?"),
     "unknown name in a value": ('[ubl]\nlet.a = "lin.note"\nassert = "non_blank(a)"', "ubl.let.a", "'lin'"),
     "no source": ('[[deviation]]\ndirection = "laxer"\nde = "d"\nen = "e"', "[[deviation]].source", "missing"),
-    "example without violation": ('[[invalid]]\nname = "x"', "[[invalid]]", "does not violate"),
+    "example without violation": ('[invalid]\n"x" = {}', 'invalid."x"', "does not violate"),
 }
 
 
@@ -170,9 +169,9 @@ def write_quirks(folder: Path, content: str) -> None:
 def test_schematron_file_replaces_parts_of_the_rule(folder: Path) -> None:
     rule = RULE.replace("\nassert =", '\nlet.text = "line.identifier"\nlet.limit = "1"\nassert =')
     rule = rule.replace("non_blank(line.identifier)", "length(text) >= limit")
-    write_quirks(folder, '[cii]\nlet.limit = "3"\n[[valid]]\nname = "x"\nset = { "lines[0].identifier" = "123" }')
+    write_quirks(folder, '[cii]\nlet.limit = "3"\n[valid]\n"x" = { "lines[0].identifier" = "123" }')
     assert [str(error) for error in errors(folder, rule)] == [
-        "en16931/BR-99.toml, line 21, [[valid]]: BR-99 in CII: 'numbered' violates the rule"
+        "en16931/BR-99.toml, line 22, valid.\"numbered\": BR-99 in CII: 'numbered' violates the rule"
     ]
 
 
@@ -188,7 +187,7 @@ def test_schematron_file_without_a_rule_is_an_error(folder: Path) -> None:
     [
         ("BR-99.toml", 'aassert = "x"', "aassert: is not a known key"),
         ("BR-99.toml", 'assert = "non_blank(line.identifer)"', "assert, column"),
-        ("BR-99.toml", 'assert = "exists(line.identifier)"\n[[invalid]]\nname = "x"', "'x' does not violate the rule"),
+        ("BR-99.toml", 'assert = "exists(line.identifier)"\n[invalid]\n"x" = {}', "'x' does not violate the rule"),
         ("BR-98.toml", 'assert = "exists(line.identifier)"', "'BR-98' is not a rule of en16931"),
         ("contexts.toml", '[other]\nwhere = ""', "other: is not a context of en16931"),
     ],
@@ -220,8 +219,13 @@ def test_invalid_toml_has_line_and_column(folder: Path) -> None:
     [
         ('["BT-126"]', "[126]", "terms", "must be a list of texts"),
         ("\nassert =", "\nlet.rate = 7\nassert =", "let", "must be a table of texts"),
-        ('drop  = ["lines[0].identifier"]', 'set = { "lines[0].identifier" = 1 }', "invalid.set", "must be a table"),
-        ('name = "numbered"', 'name = "x"\nubl.insert = { "cac:Party" = 1 }', "[[valid]].ubl.insert", "of texts"),
+        (
+            'drop = ["lines[0].identifier"]',
+            "number = 1",
+            'invalid."no number".number',
+            "must be a text or a table",
+        ),
+        ("= {}", '= { ubl.insert = { "cac:Party" = 1 } }', 'valid."numbered".ubl.insert', "of texts"),
         ("\n[de]", "\n[examples]\nde = [1]\n[de]", "examples.de", "must be a list of texts"),
     ],
 )

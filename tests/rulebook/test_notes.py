@@ -310,11 +310,10 @@ fix = "f"
 title = "t"
 explanation = "e"
 fix = "f"
-[[valid]]
-name = "base"
-[[invalid]]
-name = "pro forma"
-set = {{ type_code = "325" }}
+[valid]
+"base" = {{}}
+[invalid]
+"pro forma" = {{ type_code = "325" }}
 """
 DEVIATION = '[[deviation]]\ndirection = "stricter"\nsource = "s"\nde = "d"\nen = "e"\n'
 

@@ -37,12 +37,11 @@ explanation = "e"
 fix         = "f"
 """
 EXAMPLES = """
-[[valid]]
-name = "base"
+[valid]
+"base" = {}
 
-[[invalid]]
-name = "pro forma"
-set   = { type_code = "325" }
+[invalid]
+"pro forma" = { type_code = "325" }
 """
 RULESET = """
 kind = "en16931"
@@ -200,7 +199,7 @@ def test_family_shares_a_condition(folder: Path) -> None:
         'X-2 = { term = "BT-5", field = "currency", allowed = ["EUR"], text = { de = "W", en = "c" }, '
         'cii.allowed = ["EUR", "GBP"], severity = "warning" }',
         TEXTS.replace("t {actual}", "{term} {text}"),
-        '[[valid]]\nname = "base"\n[[invalid]]\nname = "bad"\nset = { "{field}" = "XXX" }',
+        '[valid]\n"base" = {}\n[invalid]\n"bad" = { "{field}" = "XXX" }',
     )
     assert check_all(RuleData(folder)) == []
     assert codes(folder, "UBL", type_code="325", currency="GBP") == ["X-1", "X-2"]

@@ -43,11 +43,10 @@ fix = "f"
 title = "type {{invoice.type_code}}"
 explanation = "e"
 fix = "f"
-[[valid]]
-name = "base"
-[[invalid]]
-name = "pro forma"
-set = {{ type_code = "325" }}
+[valid]
+"base" = {{}}
+[invalid]
+"pro forma" = {{ type_code = "325" }}
 """
 SITUATIONS = """
 [[situations]]
@@ -212,7 +211,7 @@ def rules() -> list[Definition]:
 
 
 def selected_by_examples(definition: Definition) -> set[str]:
-    """Return the situations that the invalid examples of a rule select, in any syntax and any release."""
+    """Return the situations that the invalid examples of a rule select, in any syntax and release; not the operands."""
     selected: set[int] = set()
     contexts = shipped_rule_sets().contexts[definition.layer]
     for syntax in definition.ruleset.syntaxes:
@@ -222,7 +221,7 @@ def selected_by_examples(definition: Definition) -> set[str]:
             if kind == "invalid":
                 invoice = read(document_of(example, example.file, syntax))
                 violations = [violation for program in programs for violation in program.run(invoice)]
-                selected |= {it.situation for it in violations if it.situation}
+                selected |= {it.situation for it in violations if it.situation and "." not in it.situation}
     return selected
 
 

@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
-from einvoice.rulebook.files.keys import OF_SENTENCE, TEXTS, languages_of
+from einvoice.rulebook.files.keys import EXAMPLE, OF_SENTENCE, TEXTS, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import Situation, situation_of
@@ -190,8 +190,13 @@ class Definition:
     def examples(self, kind: str) -> list[Example]:
         """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""
         copy = self._copy
-        entries = [(copy.file, entry) for entry in copy.data.get(kind, ())] if copy else self.entries(kind)
-        return [_example(fill(entry, self.variant), file) for file, entry in entries]
+        tables = [(copy.file, copy.data)] if copy else [(self.file, self.data), *self.quirks]
+        return [
+            _example(fill(name, self.variant), fill(entry, self.variant), file)
+            for file, data in tables
+            for name, entry in data.get(kind, {}).items()
+            if self.code in entry.get("variants", [self.code])
+        ]
 
     @property
     def example_texts(self) -> dict[str, tuple[str, ...]]:
@@ -474,10 +479,10 @@ def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
     return content if isinstance(content, str) else Decimal(content)
 
 
-def _example(entry: Mapping[str, Any], file: str) -> Example:
+def _example(name: str, entry: Mapping[str, Any], file: str) -> Example:
     syntaxes: tuple[str, ...] = (entry["syntax"].upper(),) if "syntax" in entry else SYNTAXES
     insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in syntaxes if syntax.lower() in entry}
     if insert:
         syntaxes = tuple(insert)
-    drop = tuple(entry.get("drop", ()))
-    return Example(entry["name"], entry.get("set", {}), drop, syntaxes, insert, file, entry.get("root", ""))
+    fields = {path: content for path, content in entry.items() if path not in EXAMPLE}
+    return Example(name, fields, tuple(entry.get("drop", ())), syntaxes, insert, file, entry.get("root", ""))

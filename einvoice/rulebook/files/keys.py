@@ -42,38 +42,39 @@ MEMBER: Final[Keys] = {
 _QUIRKS_MEMBER: Final[Keys] = {key: kind for key, kind in MEMBER.items() if key not in ("since", "until", "yields_to")}
 #: The content of a field: its text in the document, or a table or list that ``files.examples`` reads.
 _Content: TypeAlias = str | dict[str, Any] | list[Any]
-EXAMPLE: Final[Keys] = {
-    "name": str, "set": dict[str, _Content], "drop": list[str], "root": str, "syntax": str, "variants": list[str],
-    **_OF_SYNTAX,
-}  # fmt: skip
+#: Keys of an example; all others are fields of the invoice with their content.
+EXAMPLE: Final[Keys] = {"drop": list[str], "root": str, "syntax": str, "variants": list[str], **_OF_SYNTAX}
+FIELD: Final = _Content
 INSERT: Final[Keys] = {"insert": dict[str, str]}
 #: What an example may state as ``root``; any other document has the root Invoice or CrossIndustryInvoice.
 CREDIT_NOTE: Final = "CreditNote"
 HISTORY: Final[Keys] = {**OF_SENTENCE, "until": str, "variants": list[str], **_OF_SYNTAX}
 _TABLES: Final = list[dict[str, Any]]
+_NAMED: Final = dict[str, dict[str, Any]]
+KINDS_OF_EXAMPLES: Final = ("valid", "invalid")
 FILE: Final[Keys] = {
     **OVERLAY,
     "variants": dict[str, dict[str, Any]], "section": str, "since": str, "until": str, "replaces": list[str],
     "yields_to": list[str], "aliases": list[str], "renamed_from": dict, "source": str, **_OF_SYNTAX,
     "history": _TABLES, "deviation": _TABLES, "notes": _TABLES,
-    SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES, "examples": dict,
+    SITUATIONS: _TABLES, "valid": _NAMED, "invalid": _NAMED, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
 SCHEMATRON: Final = "schematron"
 _QUIRKS: Final[Keys] = {
     **OF_SENTENCE,
     "variants": dict[str, dict[str, Any]], "renamed_from": dict, **_OF_SYNTAX, "history": _TABLES, "deviation": _TABLES,
-    SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES,
+    SITUATIONS: _TABLES, "valid": _NAMED, "invalid": _NAMED,
 }  # fmt: skip
 #: Keys of such a file for a rule that the rule set adopts.
 ADOPTED: Final[Keys] = {**_QUIRKS, "code": str, "source": str, "since": str, "until": str}
 #: Keys of a file about the copy of a rule in another rule set.
 COPY: Final[Keys] = {
     **OF_SENTENCE,
-    "variants": list[str], **_OF_SYNTAX, "deviation": _TABLES, "valid": _TABLES, "invalid": _TABLES,
+    "variants": list[str], **_OF_SYNTAX, "deviation": _TABLES, "valid": _NAMED, "invalid": _NAMED,
 }  # fmt: skip
 RELEASE: Final[Keys] = {
-    "release": str, "rules": list[str], "deviation": _TABLES, "valid": _TABLES, "invalid": _TABLES,
+    "release": str, "rules": list[str], "deviation": _TABLES, "valid": _NAMED, "invalid": _NAMED,
 }  # fmt: skip
 RENAMED_FROM: Final[Keys] = {"code": str, "until": str, "syntax": str}
 #: Keys of a file that has texts without a rule.
@@ -86,8 +87,6 @@ ENTRIES: Final[Mapping[str, Keys]] = {
     "deviation": DEVIATION,
     "notes": NOTES,
     SITUATIONS: SITUATION,
-    "valid": EXAMPLE,
-    "invalid": EXAMPLE,
 }
 #: The type of the texts of an entry in each language.
 OF_LANGUAGE: Final[Keys] = {"deviation": str, "notes": str, SITUATIONS: dict}
@@ -156,22 +155,25 @@ def _check_entries(data: Mapping[str, Any], file: str) -> None:
         of_languages = dict.fromkeys(languages(), OF_LANGUAGE[kind]) if kind in OF_LANGUAGE else {}
         for entry in data.get(kind, []):
             check_keys(entry, {**keys, **of_languages}, file, kind)
-    for kind in ("valid", "invalid"):
-        for entry in data.get(kind, []):
-            if "name" not in entry:
-                raise RuleError("is missing", file=file, key=f"[[{kind}]].name")
-            for syntax in map(str.lower, SYNTAXES):
-                check_keys(entry.get(syntax, {}), INSERT, file, f"[[{kind}]].{syntax}")
-            if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
-                raise RuleError("must be ubl or cii", file=file, key=f"[[{kind}]].syntax")
-            if entry.get("root", CREDIT_NOTE) != CREDIT_NOTE:
-                raise RuleError(f"must be {CREDIT_NOTE} or omitted", file=file, key=f"[[{kind}]].root")
+    for kind in KINDS_OF_EXAMPLES:
+        for name, entry in data.get(kind, {}).items():
+            _check_example(entry, file, f'{kind}."{name}"')
     for entry in data.get("history", []):
         if "until" not in entry:
             raise RuleError("is missing", file=file, key="history.until")
         _check_syntaxes(entry, file, "history")
     check_notes(data, file)
     check_situations(data, file, TEXTS)
+
+
+def _check_example(entry: Mapping[str, Any], file: str, key: str) -> None:
+    check_keys(entry, {**dict.fromkeys(entry, FIELD), **EXAMPLE}, file, key)
+    for syntax in map(str.lower, SYNTAXES):
+        check_keys(entry.get(syntax, {}), INSERT, file, f"{key}.{syntax}")
+    if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
+        raise RuleError("must be ubl or cii", file=file, key=f"{key}.syntax")
+    if entry.get("root", CREDIT_NOTE) != CREDIT_NOTE:
+        raise RuleError(f"must be {CREDIT_NOTE} or omitted", file=file, key=f"{key}.root")
 
 
 def languages_of(data: Mapping[str, Any]) -> list[Language]:

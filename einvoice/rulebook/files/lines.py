@@ -32,14 +32,14 @@ def located(error: RuleError, data: RuleData) -> RuleError:
 
 
 def line_of(content: str, key: str) -> int | None:
-    """Return the line of a key such as ``let.expected`` or ``[[valid]].name``, counted from 1.
+    """Return the line of a key such as ``let.expected`` or ``valid."a number"``, counted from 1.
 
     If the file does not have the key, return the line of the innermost table on the way to it; None if there is none.
 
     >>> line_of('code = "X"\\n\\n[en]\\ntitle = ""', "en.title"), line_of('code = "X"\\n[en]', "en.title")
     (4, 2)
     """
-    wanted = _parts(key.replace("[[", "").replace("]]", ""))
+    wanted = _parts(key)
     table: list[str] = []
     best, best_length = None, 0
     for number, line in enumerate(content.splitlines(), 1):

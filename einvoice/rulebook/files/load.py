@@ -319,7 +319,7 @@ def _check_definition(definition: Definition) -> None:
             raise RuleError("is missing", file=file, key="assert", hint=hint)
         for kind in () if sentence.not_applicable else ("valid", "invalid"):
             if not any(syntax in example.syntaxes for example in definition.examples(kind)):
-                raise RuleError(f"{definition.code} needs an example for {syntax}", file=file, key=f"[[{kind}]]")
+                raise RuleError(f"{definition.code} needs an example for {syntax}", file=file, key=kind)
 
 
 def _check_version(definition: Definition, version: str, key: str, file: str = "") -> None:

@@ -54,28 +54,43 @@ def text(kind: str) -> str:
 
 
 def _rule() -> Schema:
-    entries = _entries("deviation", "notes", situations.KEY, "history", "valid", "invalid")
+    entries = _entries("deviation", "notes", situations.KEY, "history")
     variants = {"variants": _members("rule", keys.MEMBER)}
     known = {**keys.FILE, **dict.fromkeys(languages(), dict)}
     one = [{"required": ["code"]}, {"required": ["variants"]}]
-    nested = {**_overlays(), **entries, **variants, **_texts(), "examples": _examples(), "renamed_from": _renamed()}
+    nested = {
+        **_overlays(),
+        **entries,
+        **_named_examples(),
+        **variants,
+        **_texts(),
+        "examples": _examples(),
+        "renamed_from": _renamed(),
+    }
     return {**_table("rule", known, nested, ["severity"]), "allOf": [{"oneOf": one}, _some_language()]}
 
 
 def _schematron() -> Schema:
-    entries = _entries("deviation", situations.KEY, "history", "valid", "invalid")
+    entries = _entries("deviation", situations.KEY, "history")
     variants = {"variants": _members("schematron", keys.MEMBER)}
     known = {**keys.ADOPTED, **dict.fromkeys(languages(), dict)}
-    nested = {**_overlays(), **entries, **variants, **_texts(required=()), "renamed_from": _renamed()}
+    nested = {
+        **_overlays(),
+        **entries,
+        **_named_examples(),
+        **variants,
+        **_texts(required=()),
+        "renamed_from": _renamed(),
+    }
     return _table("schematron", known, nested)
 
 
 def _copy() -> Schema:
-    return _table("copy", keys.COPY, {**_overlays(), **_entries("deviation", "valid", "invalid")})
+    return _table("copy", keys.COPY, {**_overlays(), **_entries("deviation"), **_named_examples()})
 
 
 def _copies() -> Schema:
-    entry = _table("copies", keys.RELEASE, _entries("deviation", "valid", "invalid"), ["release", "rules"])
+    entry = _table("copies", keys.RELEASE, {**_entries("deviation"), **_named_examples()}, ["release", "rules"])
     return _table("copies", {"copied": list}, {"copied": {"type": "array", "items": entry}})
 
 
@@ -149,14 +164,12 @@ KINDS: Final = tuple(_KINDS)
 
 
 def _entries(*names: str) -> dict[str, Schema]:
-    """Return the schemas of lists of tables, such as ``[[valid]]``."""
+    """Return the schemas of lists of tables, such as ``[[notes]]``."""
     build: Mapping[str, Callable[[], Schema]] = {
         "deviation": lambda: _deviation(notes.DEVIATION),
         "notes": lambda: _note("notes", notes.NOTES, ["kind"]),
         situations.KEY: lambda: _situation(situations.SITUATION),
         "history": lambda: _table("history", keys.HISTORY, _overlays(), ["until"]),
-        "valid": _example,
-        "invalid": _example,
     }
     return {name: {"type": "array", "items": build[name]()} for name in names}
 
@@ -187,7 +200,12 @@ def _situation(known: keys.Keys) -> Schema:
 
 def _example() -> Schema:
     insert = _table("example", keys.INSERT)
-    return _table("example", keys.EXAMPLE, dict.fromkeys(_OF_SYNTAX, insert), ["name"])
+    example = _table("example", keys.EXAMPLE, dict.fromkeys(_OF_SYNTAX, insert))
+    return {**example, "additionalProperties": _of_type(keys.FIELD)}
+
+
+def _named_examples() -> dict[str, Schema]:
+    return {kind: {"type": "object", "additionalProperties": _example()} for kind in keys.KINDS_OF_EXAMPLES}
 
 
 def _members(table: str, known: keys.Keys) -> Schema:

@@ -43,8 +43,6 @@ DESCRIPTIONS: Final = {
     "situations": "Texts for one cause of the violation; the first situation that applies is used.",
     "valid": "An example that satisfies the rule: the base invoice with changes.",
     "invalid": "An example that violates the rule: the base invoice with changes.",
-    "name": "What the example shows; it identifies the example in the output of tests.",
-    "set": 'Paths of the model with their new content: { "lines[0].identifier" = "1" }.',
     "drop": 'Paths of the model to remove: ["lines[0].identifier"].',
     "root": "The root element in UBL, if it is not Invoice.",
     "insert": "XML to insert into an element, by the XPath of the element.",
