@@ -17,8 +17,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from einvoice import presentation
-
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
     from einvoice.conversion import Converted, Loss, convert
@@ -143,30 +141,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """Return the public API, for completion and `help`, with the lazily imported names and without imported modules."""
     return [*(name for name in globals() if name.startswith("__")), *__all__]
-
-
-#: Modules that implement the generic functions of `einvoice.presentation`, imported on first use.
-presentation.implementations.update(
-    to_dict=("einvoice.render.json", "einvoice.render.invoice_json"),
-    to_text=("einvoice.render.text", "einvoice.render.rule_changes"),
-    to_html=(
-        "einvoice.render.html",
-        "einvoice.render.invoice_html",
-        "einvoice.render.catalog",
-        "einvoice.render.rule_changes",
-        "einvoice.bulk.html",
-        "einvoice.bulk.common_causes_html",
-    ),
-    to_xml=("einvoice.syntax.writer",),
-    to_document=("einvoice.render.catalog",),
-    to_csv=("einvoice.render.tables",),
-    to_frame=(
-        "einvoice.render.tables",
-        "einvoice.render.invoice_table",
-        "einvoice.render.catalog_table",
-        "einvoice.render.rule_changes",
-    ),
-    to_widget=("einvoice.notebook",),
-    causes=("einvoice.repair",),
-    fixed=("einvoice.repair.fixing",),
-)

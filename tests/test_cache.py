@@ -104,8 +104,16 @@ def modules(*arguments):
 
 def test_import_of_einvoice_loads_neither_lxml_nor_the_model():
     loaded = modules("-c", "import einvoice")
-    assert "einvoice.presentation" in loaded
+    assert "einvoice" in loaded
     assert not loaded & {"argparse", "csv", "dataclasses", "decimal", "einvoice.model", "logging", "lxml", "tomllib"}
+
+
+@pytest.mark.slow
+def test_validation_loads_no_module_that_presents_or_repairs(sample):
+    loaded = modules("-c", f"import einvoice; einvoice.validate({str(sample('ubl-invoice.xml'))!r}).is_valid")
+    assert "einvoice.result.validation" in loaded
+    upper = ("bulk", "notebook", "render", "repair", "visualization")
+    assert not [name for name in loaded if name.startswith(tuple(f"einvoice.{it}" for it in upper))]
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, overload
 
-from einvoice import presentation
 from einvoice.bulk.cause_record import Edit, Edits, FileCause, FileCauses
 from einvoice.bulk.labels import whole
 from einvoice.bulk.record import entry_of
@@ -189,10 +188,12 @@ class CommonCauses(Sequence[CommonCause]):
         return f"<CommonCauses: {len(self)} causes in {self.files} of {self.invalid} invalid files>"
 
     def __str__(self) -> str:
-        return presentation.to_text(self, self.lang)
+        return _table(self, self.lang)
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.bulk.common_causes_html import common_causes_html
+
+        return common_causes_html(self, self.lang)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per cause.
@@ -289,8 +290,7 @@ def _solved(causes: CommonCauses, count: int) -> str:
     return "solvable_one" if count == 1 else "solvable"
 
 
-@presentation.to_text.register(CommonCauses)
-def _text(causes: CommonCauses, lang: Language) -> str:
+def _table(causes: CommonCauses, lang: Language) -> str:
     """Return a table of the first causes for a terminal."""
     words = TEXTS[lang]
     heads = [words[key] for key in COLUMNS]

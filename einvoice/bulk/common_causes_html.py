@@ -7,14 +7,12 @@ from html import escape
 from einvoice.bulk.common_causes import COLUMNS, TEXTS, TOP, CommonCauses, cells, lines
 from einvoice.bulk.labels import whole
 from einvoice.localization import Language
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 from einvoice.render.html import page
 
 _MAX_TEXT = 300
 
 
-@to_html.register(CommonCauses)
 def common_causes_html(causes: CommonCauses, lang: Language) -> str:
     """Return the first causes as a table; all content is escaped."""
     words = TEXTS[lang]

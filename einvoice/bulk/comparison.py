@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from einvoice import presentation
 from einvoice.bulk.files.names import leading_folders
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import FileResult, Verdict
@@ -174,7 +173,9 @@ class Comparison:
         return f"<Comparison: {', '.join(counts)}>"
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.bulk.html import comparison_html
+
+        return comparison_html(self, self.lang)
 
 
 def compare(

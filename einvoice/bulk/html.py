@@ -20,7 +20,6 @@ from einvoice.bulk.comparison import (
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.overview import Frequent, Overview, comparison_lines
 from einvoice.localization import Language
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 from einvoice.render.html import STYLE
 from einvoice.render.text import LABELS as RESULT_LABELS
@@ -47,7 +46,6 @@ _MAX_CHANGES = 50
 _MAX_NAME = 60
 
 
-@to_html.register(Overview)
 def overview_html(overview: Overview, lang: Language) -> str:
     """Return the overview as HTML; all content is escaped."""
     labels = LABELS[lang]
@@ -115,8 +113,8 @@ def _worst(overview: Overview, lang: Language) -> str:
     )
 
 
-@to_html.register(Comparison)
-def _comparison(comparison: Comparison, lang: Language) -> str:
+def comparison_html(comparison: Comparison, lang: Language) -> str:
+    """Return the comparison as HTML; all content is escaped."""
     labels = LABELS[lang]
     counts = " · ".join(
         f"{labels[kind]}: {whole(len(getattr(comparison, kind)), lang)}"

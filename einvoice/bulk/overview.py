@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice import presentation
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import VERDICTS, decode
 from einvoice.localization.options import language
@@ -137,7 +136,9 @@ class Overview:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.bulk.html import overview_html
+
+        return overview_html(self, self.lang)
 
 
 def headline(overview: Overview, lang: Language) -> str:

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from einvoice import presentation
 from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, content_of, corpus
 from einvoice.bulk.labels import LABELS
@@ -233,7 +232,9 @@ class ResultSet(Sequence[FileResult]):
         Raises:
             ImportError: anywidget is not installed (extra "notebook").
         """
-        return presentation.to_widget(self, lang)
+        from einvoice.notebook import explore
+
+        return explore(self, lang=lang)
 
     def _with_rows(self, which: str) -> ResultSet:
         """Return the files that have rows in the table `which`."""
@@ -493,7 +494,7 @@ class ResultSet(Sequence[FileResult]):
         return f"<ResultSet: {len(self)} files{counts}{'' if self.complete else ', interrupted'}>"
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self.summary(), self.lang)
+        return self.summary()._repr_html_()
 
 
 def _results(given: ResultSet | str | os.PathLike[str]) -> ResultSet:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
 
-from einvoice import presentation
 from einvoice.localization import Language
 from einvoice.localization.options import language
 from einvoice.model.dates import dates_of
@@ -438,7 +437,9 @@ class Invoice(Identified):
         value is beside it: `quantity_unit`, `due_currency`, `legal_identifier_scheme`; `…_more` has further occurrences
         of a term or group that EN 16931 allows once.
         """
-        return presentation.to_dict(self, language(self.lang))
+        from einvoice.render.invoice_json import invoice_dict
+
+        return invoice_dict(self)
 
     @overload
     def write(self, path: None = None, *, syntax: Literal["UBL", "CII"] | None = None) -> bytes: ...
@@ -458,7 +459,9 @@ class Invoice(Identified):
             ValueError: the syntax is unknown.
             OSError: the file cannot be written.
         """
-        data = presentation.to_xml(self, syntax)
+        from einvoice.syntax.writer import write_syntax
+
+        data = write_syntax(self, syntax)
         if path is None:
             return data
         Path(path).write_bytes(data)
@@ -477,10 +480,14 @@ class Invoice(Identified):
         """
         if which != "lines":
             raise ValueError(f"argument 'which' must be 'lines', not {which!r}")
-        return presentation.to_frame(self, language(self.lang))
+        from einvoice.render.invoice_table import lines_frame
+
+        return lines_frame(self)
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, language(self.lang))
+        from einvoice.render.invoice_html import invoice_html
+
+        return invoice_html(self, language(self.lang))
 
     def in_language(self, lang: Language) -> Invoice:
         """Set the language in which a notebook shows the invoice, and return the invoice."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from einvoice.bulk import ResultSet
-from einvoice.presentation import to_widget
 from einvoice.result import Language, ValidationResult
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ def explore(result: ValidationResult | ResultSet, *, lang: Language | None = Non
     return _result_view(result, lang)
 
 
-@to_widget.register(ValidationResult)
 def _result_view(result: ValidationResult, lang: Language | None) -> ResultView:
     _require_anywidget()
     from einvoice.notebook.view import ResultView
@@ -49,7 +47,6 @@ def _result_view(result: ValidationResult, lang: Language | None) -> ResultView:
     return ResultView(result, lang=lang or result.lang)
 
 
-@to_widget.register(ResultSet)
 def _many_view(results: ResultSet, lang: Language | None) -> ManyView:
     _require_anywidget()
     from einvoice.notebook.many_view import ManyView

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anywidget
 import traitlets
 
+from einvoice.bulk.common_causes_html import common_causes_html
 from einvoice.bulk.execution.causes import find_causes
 from einvoice.bulk.html import overview_html
 from einvoice.bulk.labels import LABELS as BULK_LABELS
@@ -22,7 +23,6 @@ from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
 from einvoice.notebook.many_causes import causes_table, searched
 from einvoice.notebook.selection import KEYS, WORDS, Selection
 from einvoice.notebook.sources import lines, script, style
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 from einvoice.result import Finding, Language
 
@@ -314,7 +314,7 @@ class ManyView(anywidget.AnyWidget):
             charts.bars(index, selection, lang), charts.heatmap(index, selection, self.by, lang), lang
         )
         if self.causes is not None:
-            page += to_html(self.causes, lang)
+            page += common_causes_html(self.causes, lang)
         return {**data, "text/plain": repr(self), "text/html": page}, metadata
 
 

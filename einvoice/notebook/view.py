@@ -22,9 +22,9 @@ from einvoice.notebook.filters import (
 )
 from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
 from einvoice.notebook.sources import lines, script, style
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 from einvoice.render.compatibility import compatibility_message
+from einvoice.render.html import result_html
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import (
     agreement_lines,
@@ -233,7 +233,7 @@ class ResultView(anywidget.AnyWidget):
         """Return the widget, and plain HTML for pages that cannot show it, such as exports."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": repr(self), "text/html": to_html(self.result, self.lang)}, metadata
+        return {**data, "text/plain": repr(self), "text/html": result_html(self.result, self.lang)}, metadata
 
 
 def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import name
-from einvoice.presentation import to_document, to_html
 from einvoice.render.html import page
 from einvoice.render.text import LABELS
 from einvoice.result.catalog import Catalog, notes
@@ -40,12 +39,8 @@ _Write: TypeAlias = Callable[[str], str]
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]#|~])")
 
 
-@to_document.register(Catalog)
-def _document(catalog: Catalog, lang: Language, format: Literal["html", "markdown"]) -> str:
-    return _html(catalog, lang) if format == "html" else _markdown(catalog, lang)
-
-
-def _html(catalog: Catalog, lang: Language) -> str:
+def catalog_html(catalog: Catalog, lang: Language) -> str:
+    """Return the catalog as a self-contained HTML page; see `Catalog.to_html`."""
     labels = _LABELS[lang]
     heading, about = labels["heading"], _about(catalog, lang)
     parts = [
@@ -72,7 +67,7 @@ def _html(catalog: Catalog, lang: Language) -> str:
     return "".join((*parts, "</main>\n</body>\n</html>\n"))
 
 
-def _markdown(catalog: Catalog, lang: Language) -> str:
+def catalog_markdown(catalog: Catalog, lang: Language) -> str:
     """Return the catalog in Markdown (CommonMark), with an anchor before each code."""
     labels = _LABELS[lang]
     parts = [f"# {labels['heading']}\n\n{_escape_markdown(_about(catalog, lang))}\n"]
@@ -87,16 +82,15 @@ def _markdown(catalog: Catalog, lang: Language) -> str:
     return "".join(parts)
 
 
-@to_html.register(CatalogEntry)
-def _entry(entry: CatalogEntry, lang: Language) -> str:
+def entry_html(entry: CatalogEntry, lang: Language) -> str:
+    """Return an entry of the catalog as HTML; all content is escaped."""
     kind = ", ".join((entry.severity, entry.layer, *entry.terms))
     head = f"<strong>{escape(entry.code)}: {escape(entry.title(lang))}</strong> <small>{escape(kind)}</small>"
     details = "".join(f"<p>{escape(text)}</p>" for text in (entry.explanation(lang), f"→ {entry.fix(lang)}"))
     return f'<div class="einvoice" lang="{lang}"><p>{head}</p>{details}</div>'
 
 
-@to_html.register(Catalog)
-def _summary(catalog: Catalog, lang: Language) -> str:
+def summary_html(catalog: Catalog, lang: Language) -> str:
     """Return the number of codes per layer."""
     labels = _LABELS[lang]
     counts = {layer: sum(map(len, sections.values())) for layer, sections in _groups(catalog).items()}

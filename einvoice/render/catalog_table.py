@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from einvoice.localization import Language
 from einvoice.model.terms import bt_field
-from einvoice.presentation import to_frame
 from einvoice.render.tables import require_pandas
 from einvoice.result.catalog import Catalog
 from einvoice.rulebook.catalog import CatalogEntry
@@ -36,8 +35,8 @@ COLUMNS: Final = (
 )
 
 
-@to_frame.register(Catalog)
-def _frame(catalog: Catalog, lang: Language) -> pd.DataFrame:
+def catalog_frame(catalog: Catalog, lang: Language) -> pd.DataFrame:
+    """Return the catalog as a pandas table; see `Catalog.to_frame`."""
     require_pandas()
     import pandas as pd
 

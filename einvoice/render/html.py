@@ -7,7 +7,6 @@ from html import escape
 from typing import Final
 
 from einvoice.localization import Language, choose
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import (
@@ -53,8 +52,8 @@ div.einvoice.einvoice .number{text-align:right;font-variant-numeric:tabular-nums
 """.replace("\n", "")
 
 
-@to_html.register(ValidationResult)
-def _result(result: ValidationResult, lang: Language) -> str:
+def result_html(result: ValidationResult, lang: Language) -> str:
+    """Return the verdict, the causes if they are known, and the findings; all content is escaped."""
     number = quote(result.summary.invoice_number)
     about = " · ".join(part for part in (number, declared(result), counts(result, lang)) if part)
     findings = by_severity(result.findings)[:_MAX_LISTED]
@@ -63,7 +62,7 @@ def _result(result: ValidationResult, lang: Language) -> str:
     return page(
         lang,
         _verdict(result.is_valid, verdict(result, lang), f" · {about}"),
-        to_html(result.known_causes, lang) if result.known_causes else "",
+        result.known_causes.to_html(lang) if result.known_causes else "",
         _table((finding for finding in findings if finding.layer != "pdf"), lang),
         _container(result.container, of_pdf, lang) if result.container else "",
         f"<p>… + {omitted}</p>" if omitted > 0 else "",
@@ -73,13 +72,13 @@ def _result(result: ValidationResult, lang: Language) -> str:
     )
 
 
-@to_html.register(Finding)
-def _finding(finding: Finding, lang: Language) -> str:
+def finding_html(finding: Finding, lang: Language) -> str:
+    """Return a finding with its details open; all content is escaped."""
     return page(lang, _table([finding], lang).replace("<details>", "<details open>", 1))
 
 
-@to_html.register(Container)
-def _container_page(pdf: Container, lang: Language) -> str:
+def container_html(pdf: Container, lang: Language) -> str:
+    """Return the verdict on a PDF container and its findings; all content is escaped."""
     candidates = pdf.candidates if len(pdf.candidates) > 1 else ()
     return page(
         lang, _container(pdf, pdf.findings, lang), _list(candidates), f"<p>{escape(choose(pdf.title, lang))}</p>"

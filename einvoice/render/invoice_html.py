@@ -10,7 +10,6 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.terms import name
 from einvoice.model.values import Amount, Value, absent
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 
 _MAX_LINES: Final = 20
@@ -27,8 +26,8 @@ div.einvoice-invoice.einvoice-invoice .number{text-align:right;font-variant-nume
 """.replace("\n", "")
 
 
-@to_html.register(Invoice)
-def _html(invoice: Invoice, lang: Language) -> str:
+def invoice_html(invoice: Invoice, lang: Language) -> str:
+    """Return the key facts and the first lines of an invoice; all content is escaped."""
     facts: tuple[tuple[str, Value], ...] = (
         ("BT-1", invoice.number),
         ("BT-2", invoice.issue_date),

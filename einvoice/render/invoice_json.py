@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.localization import Language
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value, absent
-from einvoice.presentation import to_dict
 
 _ATTRIBUTES: Final = ("scheme", "list_id", "unit", "currency", "mime", "filename")
 """Properties of values that hold an XML attribute."""
 
 
-@to_dict.register(Invoice)
-def _invoice(invoice: Invoice, lang: Language) -> dict[str, Any]:
+def invoice_dict(invoice: Invoice) -> dict[str, Any]:
+    """Return the invoice as plain data; see `Invoice.to_dict`."""
     return _group(invoice)
 
 

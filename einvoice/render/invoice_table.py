@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.localization import Language
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.values import Number, Value, absent
-from einvoice.presentation import to_frame
 from einvoice.render.tables import require_pandas
 
 if TYPE_CHECKING:
@@ -35,8 +33,8 @@ _NUMBERS: Final = ("quantity", "price", "base_quantity", "net", "vat_rate")
 _CATEGORIES: Final = ("unit", "vat_category")
 
 
-@to_frame.register(Invoice)
-def _frame(invoice: Invoice, lang: Language) -> pd.DataFrame:
+def lines_frame(invoice: Invoice) -> pd.DataFrame:
+    """Return the lines as a pandas table; see `Invoice.to_frame`."""
     require_pandas()
     import pandas as pd
 

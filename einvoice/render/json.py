@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from einvoice.localization import Language, Messages, choose
 from einvoice.model.terms import bt_field
-from einvoice.presentation import to_dict
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import release_of
 from einvoice.result.agreement import Agreement
@@ -23,8 +22,8 @@ from einvoice.rulebook.catalog import CatalogEntry
 _NOT_APPLIED: Final = Messages("einvoice.render", "layers")
 
 
-@to_dict.register(ValidationResult)
-def _result(result: ValidationResult, lang: Language) -> dict[str, Any]:
+def result_dict(result: ValidationResult, lang: Language) -> dict[str, Any]:
+    """Return a result as plain data, without causes; see `ValidationResult.to_dict`."""
     return {
         "status": "done",
         "validation_mode": result.stack.mode,
@@ -33,25 +32,25 @@ def _result(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "validation_profile": result.identity.profile,
         "validation_format": result.identity.syntax,
         "processing_time_ms": result.processing_time_ms,
-        "errors": [_finding(finding, lang) for finding in result.errors],
-        "warnings": [_finding(finding, lang) for finding in result.findings if finding.severity != "fatal"],
+        "errors": [finding_dict(finding, lang) for finding in result.errors],
+        "warnings": [finding_dict(finding, lang) for finding in result.findings if finding.severity != "fatal"],
         "validation_details": {
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),
             "compatibility": {
                 "status": result.stack.status,
                 "message": compatibility_message(result, lang),
-                "differences": [_difference(difference, lang) for difference in result.differences],
+                "differences": [difference_dict(difference, lang) for difference in result.differences],
             },
             "findings_left_out": result.omitted,
-            **({"container": _container(result.container, lang)} if result.container else {}),
-            **({"reference": _agreement(result.agreement, lang)} if result.agreement else {}),
+            **({"container": container_dict(result.container, lang)} if result.container else {}),
+            **({"reference": agreement_dict(result.agreement, lang)} if result.agreement else {}),
         },
     }
 
 
-@to_dict.register(Finding)
-def _finding(finding: Finding, lang: Language) -> dict[str, Any]:
+def finding_dict(finding: Finding, lang: Language) -> dict[str, Any]:
+    """Return a finding as plain data; missing texts are ""."""
     data: dict[str, Any] = {
         "code": finding.code,
         "severity": finding.severity,
@@ -78,8 +77,8 @@ def _finding(finding: Finding, lang: Language) -> dict[str, Any]:
     return data
 
 
-@to_dict.register(Difference)
-def _difference(difference: Difference, lang: Language) -> dict[str, Any]:
+def difference_dict(difference: Difference, lang: Language) -> dict[str, Any]:
+    """Return a finding that only one of two releases reports, and the release that changed."""
     changed_in = {
         "ruleset": difference.ruleset,
         "version": difference.version,
@@ -87,11 +86,11 @@ def _difference(difference: Difference, lang: Language) -> dict[str, Any]:
         "date": difference.changed_in.date,
         "release": release_of(difference),
     }
-    return {**_finding(difference.finding, lang), "only_in": difference.only_in, "changed_in": changed_in}
+    return {**finding_dict(difference.finding, lang), "only_in": difference.only_in, "changed_in": changed_in}
 
 
-@to_dict.register(Container)
-def _container(container: Container, lang: Language) -> dict[str, Any]:
+def container_dict(container: Container, lang: Language) -> dict[str, Any]:
+    """Return what is known about a PDF container, with the number of its findings."""
     return {
         "is_valid": container.is_valid,
         "name": container.name,
@@ -102,21 +101,21 @@ def _container(container: Container, lang: Language) -> dict[str, Any]:
     }
 
 
-@to_dict.register(Agreement)
-def _agreement(agreement: Agreement, lang: Language) -> dict[str, Any]:
+def agreement_dict(agreement: Agreement, lang: Language) -> dict[str, Any]:
+    """Return the comparison with the official Schematron."""
     return {
         "agreed": agreement.agreed,
         "configuration": agreement.configuration,
         "scenario": agreement.scenario,
         "compared": list(agreement.compared),
-        "layers": [_layer(layer, lang) for layer in agreement.layers],
-        "only_native": [_finding(finding, lang) for finding in agreement.only_native],
-        "only_reference": [_finding(finding, lang) for finding in agreement.only_reference],
+        "layers": [layer_dict(layer, lang) for layer in agreement.layers],
+        "only_native": [finding_dict(finding, lang) for finding in agreement.only_native],
+        "only_reference": [finding_dict(finding, lang) for finding in agreement.only_reference],
     }
 
 
-@to_dict.register(Layer)
-def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
+def layer_dict(layer: Layer, lang: Language) -> dict[str, Any]:
+    """Return a layer of the validation."""
     return {
         "name": layer.name,
         "kind": layer.kind or layer.name,
@@ -129,8 +128,8 @@ def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
     }
 
 
-@to_dict.register(Catalog)
-def _catalog(catalog: Catalog, lang: Language) -> dict[str, Any]:
+def catalog_dict(catalog: Catalog, lang: Language) -> dict[str, Any]:
+    """Return the catalog with all of its entries."""
     return {
         "status": "ok",
         "catalog_version": catalog.version,
@@ -193,7 +192,7 @@ def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "engine": stack.engine,
         "en16931": _description(stack, "en16931", lang) or _NOT_APPLIED[lang]["en16931"],
         "xrechnung": _description(stack, stack.national.name, lang) or _NOT_APPLIED[lang]["xrechnung"],
-        "layers": [_layer(layer, lang) for layer in stack.layers],
+        "layers": [layer_dict(layer, lang) for layer in stack.layers],
     }
 
 

@@ -6,7 +6,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.localization import Language, Messages
-from einvoice.presentation import to_frame, to_html, to_text
 from einvoice.render.html import page
 from einvoice.render.tables import require_pandas
 from einvoice.result.rule_changes import KINDS, RuleChanges
@@ -21,8 +20,8 @@ _LABELS: Final = Messages("einvoice.render", "rule_changes")
 _COLUMNS: Final = ("change", "code", "severity", "layer", "section", "title")
 
 
-@to_frame.register(RuleChanges)
-def _frame(changes: RuleChanges, lang: Language) -> pd.DataFrame:
+def changes_frame(changes: RuleChanges, lang: Language) -> pd.DataFrame:
+    """Return the changes as a pandas table; see `RuleChanges.to_frame`."""
     require_pandas()
     import pandas as pd
 
@@ -40,8 +39,8 @@ def _frame(changes: RuleChanges, lang: Language) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(dtypes)
 
 
-@to_text.register(RuleChanges)
-def _text(changes: RuleChanges, lang: Language) -> str:
+def changes_text(changes: RuleChanges, lang: Language) -> str:
+    """Return the changes by rule set and kind, one rule a line."""
     parts = []
     for heading, kinds in _by_layer(changes).items():
         parts.append(f"{heading}\n")
@@ -68,8 +67,8 @@ def _by_layer(changes: RuleChanges) -> dict[str, dict[str, list[CatalogEntry]]]:
     }
 
 
-@to_html.register(RuleChanges)
-def _html(changes: RuleChanges, lang: Language) -> str:
+def changes_html(changes: RuleChanges, lang: Language) -> str:
+    """Return the changes by rule set and kind, each a list that opens without scripts; all content is escaped."""
     heading = f"<p><strong>{escape(changes.old)} → {escape(changes.new)}</strong></p>"
     parts = []
     for layer, kinds in _by_layer(changes).items():

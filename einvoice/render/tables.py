@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from einvoice.localization import Language
-from einvoice.presentation import to_csv, to_frame
 from einvoice.quotation import printable
 from einvoice.render.text import NUMBERS
 from einvoice.result.finding import Finding
@@ -185,13 +184,13 @@ def require_pandas() -> None:
         raise ImportError("tables need pandas: pip install 'einvoice-toolkit[notebook]'") from error
 
 
-@to_frame.register(ValidationResult)
-def _result_frame(result: ValidationResult, lang: Language, *, amounts: Amounts = "decimal") -> pd.DataFrame:
+def result_frame(result: ValidationResult, lang: Language, *, amounts: Amounts = "decimal") -> pd.DataFrame:
+    """Return the findings as a pandas table; see `ValidationResult.to_frame`."""
     return frame((*CONTEXT, *COLUMNS), _rows(result, lang), amounts)
 
 
-@to_csv.register(ValidationResult)
-def _result_csv(result: ValidationResult, lang: Language) -> str:
+def result_csv(result: ValidationResult, lang: Language) -> str:
+    """Return the findings as CSV with a header; see `ValidationResult.to_csv`."""
     columns = (*CONTEXT, *COLUMNS)
     return csv_text(columns, with_printable_names(columns, _rows(result, lang)))
 

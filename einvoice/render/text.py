@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from einvoice.localization import Language, Messages
-from einvoice.presentation import to_text
 from einvoice.quotation import quote
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
@@ -88,8 +87,7 @@ def headline(result: ValidationResult, lang: Language) -> str:
     return f"{name}: {verdict(result, lang)}, {counts(result, lang)}"
 
 
-@to_text.register(ValidationResult)
-def _result(result: ValidationResult, lang: Language) -> str:
+def result_text(result: ValidationResult, lang: Language) -> str:
     """Return the verdict and the most severe findings, one line each."""
     findings = [f"  {finding_line(finding, lang)}" for finding in by_severity(result.findings)[:_MAX_LISTED]]
     omitted = len(result.findings) - len(findings)
@@ -112,7 +110,6 @@ def _explains_others(finding: Finding) -> bool:
     return finding.code.startswith("DECL-") and finding.severity == "warning"
 
 
-@to_text.register(Finding)
 def finding_line(finding: Finding, lang: Language) -> str:
     """Return a finding in one line: "BR-CO-10 (line 35, BT-106): The line net amounts do not add up"."""
     location = position(finding, lang)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Final
 
 from einvoice.model.iteration import Filled
-from einvoice.presentation import causes
 from einvoice.repair.case import Candidate, Case, is_malformed, needs_no_action
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
@@ -33,7 +32,6 @@ _OTHER_RULES: Final = ("edition", "other")
 _GRAVITY: Final = ("fatal", "warning", "information")
 
 
-@causes.register(ValidationResult)
 @reader.gc_paused
 def find_causes(result: ValidationResult, seconds: float | None = None) -> Causes:
     """Return the findings of a result grouped by common cause, the gravest first; see `ValidationResult.causes`."""

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import is_plural, term
-from einvoice.presentation import to_dict
 from einvoice.quotation import quote
 from einvoice.repair.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
@@ -98,7 +97,7 @@ class Cause:
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the cause as plain data, ready for JSON."""
-        return to_dict(self, lang or self.lang)
+        return _dict(self, lang or self.lang)
 
     def __str__(self) -> str:
         return self.text()
@@ -107,8 +106,7 @@ class Cause:
         return f"<Cause {', '.join(self.terms)}: {len(self.findings)} findings, {len(self.changes)} changes>"
 
 
-@to_dict.register(Cause)
-def _cause(cause: Cause, lang: Language) -> dict[str, Any]:
+def _dict(cause: Cause, lang: Language) -> dict[str, Any]:
     return {
         "text": cause.text(lang),
         "is_question": cause.is_question,

@@ -7,7 +7,6 @@ from html import escape
 from typing import Final
 
 from einvoice.localization import Language
-from einvoice.presentation import to_html
 from einvoice.quotation import quote
 from einvoice.render.html import page
 from einvoice.render.text import LABELS as RESULT_LABELS
@@ -39,22 +38,21 @@ class Causes(tuple[Cause, ...]):
         found.ended_by = ended_by
         return found
 
+    def to_html(self, lang: Language | None = None) -> str:
+        """Return the number of causes, and for each a section that opens without scripts; all content is escaped."""
+        lang = lang or (self[0].lang if self else "de")
+        findings = sum(len(cause.findings) for cause in self)
+        omitted = len(self) - _MAX_SHOWN
+        return page(
+            lang,
+            f"<p><strong>{escape(heading(len(self), findings, lang))}</strong></p>",
+            *(_cause(cause, lang) for cause in self[:_MAX_SHOWN]),
+            f"<p>… + {omitted}</p>" if omitted > 0 else "",
+            f"<p>{escape(remark)}</p>" if (remark := incomplete(self, lang)) else "",
+        )
+
     def _repr_html_(self) -> str:
-        return to_html(self, self[0].lang if self else "de")
-
-
-@to_html.register(Causes)
-def _html(causes: Causes, lang: Language) -> str:
-    """Return the number of causes, and for each a section that opens without scripts; all content is escaped."""
-    findings = sum(len(cause.findings) for cause in causes)
-    omitted = len(causes) - _MAX_SHOWN
-    return page(
-        lang,
-        f"<p><strong>{escape(heading(len(causes), findings, lang))}</strong></p>",
-        *(_cause(cause, lang) for cause in causes[:_MAX_SHOWN]),
-        f"<p>… + {omitted}</p>" if omitted > 0 else "",
-        f"<p>{escape(remark)}</p>" if (remark := incomplete(causes, lang)) else "",
-    )
+        return self.to_html()
 
 
 def place(cause: Cause, lang: Language) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from einvoice.localization import Language, Messages
-from einvoice.presentation import to_text
 from einvoice.render.text import LABELS, counts, verdict
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change
@@ -59,7 +58,7 @@ class Fixed:
         return unified(self.before.document.data, self.xml, before_name, after_name or before_name)
 
     def __str__(self) -> str:
-        return to_text(self, self.lang)
+        return _text(self, self.lang)
 
     def __repr__(self) -> str:
         before, after = ("valid" if it.is_valid else "not valid" for it in (self.before, self.after))
@@ -71,7 +70,6 @@ def is_applicable(cause: Cause) -> bool:
     return bool(cause.changes) and not cause.is_question
 
 
-@to_text.register(Fixed)
 def _text(fixed: Fixed, lang: Language) -> str:
     """Return the verdicts, the changes and the causes that remain, one a line."""
     labels = _TEXTS[lang]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from einvoice.errors import SignedDocument, UnreadableDocument
-from einvoice.presentation import fixed
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change
 from einvoice.repair.edits import apply
@@ -22,7 +21,6 @@ MAX_ROUNDS: Final = 10
 _SIGNATURE: Final = "{http://www.w3.org/2000/09/xmldsig#}Signature"
 
 
-@fixed.register(ValidationResult)
 def fix(result: ValidationResult, unsafe: bool = False) -> Fixed:
     """Return the repaired document of a result; see `ValidationResult.fixed`.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from einvoice import presentation
 from einvoice.localization.options import language
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
@@ -45,4 +44,6 @@ class Agreement:
         """Return the comparison as plain data, ready for JSON."""
         findings = (*self.only_native, *self.only_reference)
         default = findings[0].lang if findings else language(None)
-        return presentation.to_dict(self, lang or default)
+        from einvoice.render.json import agreement_dict
+
+        return agreement_dict(self, lang or default)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from einvoice import presentation, syntax
+from einvoice import syntax
 from einvoice.localization.options import language
 from einvoice.resources import RuleData, shipped
 from einvoice.result.languages import Language
@@ -94,7 +94,9 @@ class Catalog(Mapping[str, CatalogEntry]):
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the catalog as plain data, ready for JSON."""
-        return presentation.to_dict(self, lang or self.lang)
+        from einvoice.render.json import catalog_dict
+
+        return catalog_dict(self, lang or self.lang)
 
     def to_frame(self, lang: Language | None = None) -> pd.DataFrame:
         """Return the catalog as a pandas table, one row per code, in the order of the catalog.
@@ -108,21 +110,29 @@ class Catalog(Mapping[str, CatalogEntry]):
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        return presentation.to_frame(self, lang or self.lang)
+        from einvoice.render.catalog_table import catalog_frame
+
+        return catalog_frame(self, lang or self.lang)
 
     def to_markdown(self, lang: Language | None = None) -> str:
         """Return the catalog as a Markdown document, by layer and section; each code is an anchor."""
-        return presentation.to_document(self, lang or self.lang, "markdown")
+        from einvoice.render.catalog import catalog_markdown
+
+        return catalog_markdown(self, lang or self.lang)
 
     def to_html(self, lang: Language | None = None) -> str:
         """Return the catalog as a self-contained HTML page without scripts; each code is an anchor."""
-        return presentation.to_document(self, lang or self.lang, "html")
+        from einvoice.render.catalog import catalog_html
+
+        return catalog_html(self, lang or self.lang)
 
     def __repr__(self) -> str:
         return f"<Catalog {self.version}: {len(self)} codes, XRechnung {self.xrechnung_version}>"
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.render.catalog import summary_html
+
+        return summary_html(self, self.lang)
 
 
 def _code_of_paths() -> str:

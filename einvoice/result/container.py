@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from einvoice import presentation
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 
@@ -40,7 +39,11 @@ class Container:
 
     def to_dict(self, lang: Language) -> dict[str, Any]:
         """Return the container as plain data, ready for JSON."""
-        return presentation.to_dict(self, lang)
+        from einvoice.render.json import container_dict
+
+        return container_dict(self, lang)
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.render.html import container_html
+
+        return container_html(self, self.lang)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
-from einvoice import presentation
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.rulebook.releases import Release, Releases
@@ -41,7 +40,9 @@ class Difference:
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the difference as plain data, ready for JSON."""
-        return presentation.to_dict(self, lang or self.finding.lang)
+        from einvoice.render.json import difference_dict
+
+        return difference_dict(self, lang or self.finding.lang)
 
 
 def compare(validate: Validate, declared: Release, current: Release, known: Releases) -> tuple[Difference, ...]:

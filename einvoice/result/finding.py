@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from einvoice import presentation
 from einvoice.localization import Messages, choose
 from einvoice.model.terms import bt_field
 from einvoice.result.languages import Language
@@ -165,7 +164,9 @@ class Finding:
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the finding as plain data, ready for JSON; numbers are decimal text."""
-        return presentation.to_dict(self, lang or self.lang)
+        from einvoice.render.json import finding_dict
+
+        return finding_dict(self, lang or self.lang)
 
     @property
     def _text_values(self) -> Values:
@@ -176,10 +177,14 @@ class Finding:
         return {"rule": self.code, "reported": self.reported} if known.code == UNKNOWN_RULE else None
 
     def __str__(self) -> str:
-        return presentation.to_text(self, self.lang)
+        from einvoice.render.text import finding_line
+
+        return finding_line(self, self.lang)
 
     def __repr__(self) -> str:
         return f"<Finding {self.code}: {self.severity}, line {self.line}>"
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.render.html import finding_html
+
+        return finding_html(self, self.lang)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from einvoice import presentation
 from einvoice.localization.options import language
 from einvoice.result.languages import Language
 from einvoice.rulebook.catalog import CatalogEntry, entry
@@ -61,11 +60,15 @@ class RuleChanges:
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        return presentation.to_frame(self, lang or self.lang)
+        from einvoice.render.rule_changes import changes_frame
+
+        return changes_frame(self, lang or self.lang)
 
     def to_text(self, lang: Language | None = None) -> str:
         """Return the rules with their titles, by rule set and kind of change."""
-        return presentation.to_text(self, lang or self.lang)
+        from einvoice.render.rule_changes import changes_text
+
+        return changes_text(self, lang or self.lang)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -75,7 +78,9 @@ class RuleChanges:
         return f"<RuleChanges {self.old} to {self.new}: {counts}>"
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.render.rule_changes import changes_html
+
+        return changes_html(self, self.lang)
 
 
 def rule_changes(old: str, new: str, *, lang: Language | None = None) -> RuleChanges:

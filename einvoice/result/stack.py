@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from einvoice import presentation
 from einvoice.localization import Language, choose
 
 Mode: TypeAlias = Literal["current", "compatibility"]
@@ -56,7 +55,9 @@ class Layer:
 
     def to_dict(self, lang: Language) -> dict[str, Any]:
         """Return the layer as plain data, ready for JSON."""
-        return presentation.to_dict(self, lang)
+        from einvoice.render.json import layer_dict
+
+        return layer_dict(self, lang)
 
 
 @dataclass(frozen=True, slots=True)

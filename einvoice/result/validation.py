@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from einvoice import presentation
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.finding import Finding
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from einvoice.notebook.view import ResultView
+    from einvoice.repair import Cause
+    from einvoice.repair.causes import Causes
+    from einvoice.repair.fixed import Fixed
     from einvoice.result.agreement import Agreement
     from einvoice.result.container import Container
     from einvoice.result.differences import Difference
@@ -144,7 +147,7 @@ class ValidationResult:
             raise FindingsError(self)
         return self
 
-    def causes(self, *, seconds: float | None = None) -> tuple[Any, ...]:
+    def causes(self, *, seconds: float | None = None) -> Causes:
         """Return the findings grouped by common cause, the gravest first.
 
         A cause states the change of the XML that proves it: the changed document was validated with the same options.
@@ -162,18 +165,22 @@ class ValidationResult:
         """
         if seconds is None or self.known_causes is not None:
             return self._causes
-        return presentation.causes(self, seconds)
+        from einvoice.repair import find_causes
+
+        return find_causes(self, seconds)
 
     @cached_property
-    def _causes(self) -> tuple[Any, ...]:
-        return presentation.causes(self)
+    def _causes(self) -> Causes:
+        from einvoice.repair import find_causes
+
+        return find_causes(self)
 
     @property
-    def known_causes(self) -> tuple[Any, ...] | None:
+    def known_causes(self) -> Causes | None:
         """The causes if `causes` has found them without a time limit; else None."""
         return self.__dict__.get("_causes")
 
-    def fixed(self, *, unsafe: bool = False) -> Any:
+    def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.
 
         Safe changes are made: of the form of a value, or of an amount that follows from other amounts. No change adds
@@ -187,9 +194,11 @@ class ValidationResult:
         Raises:
             SignedDocument: the XML, or the PDF around it, is signed.
         """
-        return presentation.fixed(self, unsafe)
+        from einvoice.repair.fixing import fix
 
-    def to_dict(self, lang: Language | None = None, *, causes: bool | Sequence[Any] = False) -> dict[str, Any]:
+        return fix(self, unsafe)
+
+    def to_dict(self, lang: Language | None = None, *, causes: bool | Sequence[Cause] = False) -> dict[str, Any]:
         """Return the result as plain data, ready for JSON; numbers are decimal text.
 
         Args:
@@ -201,15 +210,16 @@ class ValidationResult:
                 "copy_text" (what is changed, then where, for the clipboard), "terms", "safe", "resolves" and "edits").
                 The key "causes_ended_by" is "time" or "validations" if the search ended at this limit, otherwise "".
         """
+        from einvoice.render.json import result_dict
+
         language = lang or self.lang
-        data = presentation.to_dict(self, language)
+        data = result_dict(self, language)
         if causes is not False:
             found = self.causes() if causes is True else causes
             listed = [*self.errors, *(finding for finding in self.findings if finding.severity != "fatal")]
             positions = {id(finding): position for position, finding in enumerate(listed)}
             data["causes"] = [
-                {**presentation.to_dict(cause, language), "findings": [positions[id(it)] for it in cause.findings]}
-                for cause in found
+                {**cause.to_dict(language), "findings": [positions[id(it)] for it in cause.findings]} for cause in found
             ]
             data["causes_ended_by"] = getattr(found, "ended_by", "")
         return data
@@ -223,7 +233,9 @@ class ValidationResult:
 
         The file is UTF-8. Columns are those of `to_frame`.
         """
-        text = presentation.to_csv(self, lang or self.lang)
+        from einvoice.render.tables import result_csv
+
+        text = result_csv(self, lang or self.lang)
         if path is None:
             return text
         Path(path).write_bytes(text.encode("utf-8"))
@@ -240,18 +252,24 @@ class ValidationResult:
             ImportError: pandas is not installed (extra "notebook").
             ValueError: `amounts` is unknown.
         """
-        return presentation.to_frame(self, lang or self.lang, amounts=amounts)
+        from einvoice.render.tables import result_frame
 
-    def explore(self, *, lang: Language | None = None) -> Any:
+        return result_frame(self, lang or self.lang, amounts=amounts)
+
+    def explore(self, *, lang: Language | None = None) -> ResultView:
         """Return an interactive widget to filter and inspect the findings; see `einvoice.explore`.
 
         Raises:
             ImportError: anywidget is not installed (extra "notebook").
         """
-        return presentation.to_widget(self, lang)
+        from einvoice.notebook import explore
+
+        return explore(self, lang=lang)
 
     def __str__(self) -> str:
-        return presentation.to_text(self, self.lang)
+        from einvoice.render.text import result_text
+
+        return result_text(self, self.lang)
 
     def __repr__(self) -> str:
         verdict = "valid" if self.is_valid else "not valid"
@@ -259,4 +277,6 @@ class ValidationResult:
         return f"<ValidationResult {self.identity.profile} ({self.identity.syntax}): {verdict}, {counts}>"
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        from einvoice.render.html import result_html
+
+        return result_html(self, self.lang)

@@ -11,7 +11,6 @@ from einvoice.model.group import Group
 from einvoice.model.invoice import CREDIT_NOTE_TYPES, Invoice
 from einvoice.model.location import NAMESPACES
 from einvoice.model.values import Amount, Code, Date, Value, normalize_space
-from einvoice.presentation import to_xml
 from einvoice.syntax.mapping.binding import Row, qualified
 from einvoice.syntax.mapping.placement import place
 from einvoice.syntax.mapping.tables import table
@@ -36,7 +35,6 @@ def root_of(invoice: Invoice, syntax: str) -> str:
     return "CreditNote" if normalize_space(invoice.type_code.raw or "") in CREDIT_NOTE_TYPES else "Invoice"
 
 
-@to_xml.register(Invoice)
 def write_syntax(invoice: Invoice, syntax: str | None) -> bytes:
     """Return the invoice as a document; see ``Invoice.write``."""
     if syntax not in (None, *_SYNTAXES):

@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 
 import pytest
 
@@ -108,7 +109,9 @@ def test_table(causes):
 
 @pytest.mark.parametrize("lang", ["de", "en", "fr"])
 def test_text_and_html(causes, lang):
-    text, page = einvoice.presentation.to_text(causes, lang), einvoice.presentation.to_html(causes, lang)
+    causes = copy(causes)
+    causes.lang = lang
+    text, page = str(causes), causes._repr_html_()
     for cause in causes:
         assert cause.text(lang) in text
         assert cause.text(lang).replace("'", "&#x27;") in page

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import einvoice
-from einvoice import presentation
+from einvoice import repair
 from einvoice.cli.outcome import Outcome
 from einvoice.cli.table import format_table
 from einvoice.notebook.causes import cause_list
@@ -25,7 +25,7 @@ def test_the_representation_shows_causes_once_they_are_known(faulty, monkeypatch
     assert "cause" not in faulty._repr_html_()
     assert faulty.known_causes is None
     causes = faulty.causes()
-    monkeypatch.setattr(presentation, "causes", None)  # not searched again
+    monkeypatch.setattr(repair, "find_causes", None)  # not searched again
     page = faulty._repr_html_()
     assert f"2 causes, {len(faulty.findings)} findings" in page
     assert all(cause.text("en") in page for cause in causes)
@@ -43,7 +43,7 @@ def test_a_limited_search_is_not_kept(faulty):
 def test_a_search_that_ended_at_a_limit_says_so(faulty):
     assert faulty.causes().ended_by == faulty.to_dict(causes=True)["causes_ended_by"] == ""
     assert "limit" not in faulty.causes()._repr_html_()
-    limited = presentation.causes(faulty, 0)
+    limited = repair.find_causes(faulty, 0)
     assert limited.ended_by == "time"
     remark = "The search ended at its time limit."
     assert remark in limited._repr_html_()

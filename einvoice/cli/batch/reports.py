@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from einvoice import presentation
 from einvoice.bulk import FileResult, ResultSet
 from einvoice.bulk.labels import VERDICT_LABELS
 from einvoice.bulk.record import FileDifference
@@ -65,7 +64,7 @@ def _item(file: FileResult, modes: Mapping[str, Any], lang: Language) -> dict[st
     if file.verdict == "unreadable":
         problem = {"problem": _problem(file.findings[0], lang)} if file.findings else {}  # it may be accepted
         return {"file": file.file, "status": "unreadable", "is_valid": False, **problem}
-    findings = [(finding, presentation.to_dict(finding, lang)) for finding in file.findings]
+    findings = [(finding, finding.to_dict(lang)) for finding in file.findings]
     return {
         "file": file.file,
         "status": "done",
@@ -95,7 +94,7 @@ def _item(file: FileResult, modes: Mapping[str, Any], lang: Language) -> dict[st
 
 def _difference(difference: FileDifference, lang: Language) -> dict[str, Any]:
     changed_in = {"changed_in": difference.changed_in} if difference.changed_in else {}
-    return {"only_in": difference.only_in, **changed_in, **presentation.to_dict(difference.finding, lang)}
+    return {"only_in": difference.only_in, **changed_in, **difference.finding.to_dict(lang)}
 
 
 def _problem(finding: Finding, lang: Language) -> dict[str, Any]:

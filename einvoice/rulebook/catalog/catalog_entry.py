@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from einvoice.localization import Language, choose
 from einvoice.model.terms import name as name_of_term
 from einvoice.model.terms import terms
-from einvoice.presentation import to_html
 from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
 from einvoice.rulebook.catalog.general import general
 from einvoice.rulebook.catalog.operand_texts import operand_text
@@ -128,7 +127,9 @@ class CatalogEntry(NamedTuple):
         return f"<CatalogEntry {self.code}: {self.severity}, {self.layer}>"
 
     def _repr_html_(self) -> str:
-        return to_html(self, self.lang)
+        from einvoice.render.catalog import entry_html
+
+        return entry_html(self, self.lang)
 
     def _details(self) -> tuple[str, str]:
         return self.explanation(self.lang), f"→ {self.fix(self.lang)}"
