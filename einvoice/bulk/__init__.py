@@ -2,10 +2,10 @@
 
 from einvoice.bulk.baseline import AcceptedFinding, Baseline
 from einvoice.bulk.comparison import Change, Comparison
-from einvoice.bulk.execution.run import validate_many
 from einvoice.bulk.overview import Overview
 from einvoice.bulk.record import FileResult
 from einvoice.bulk.results import ResultSet
+from einvoice.bulk.run import validate_many
 
 __all__ = [
     "AcceptedFinding",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -206,6 +206,7 @@ class ResultSet(Sequence[FileResult]):
         progress: bool = True,
         limit: int | None = 1000,
         seconds: float | None = None,
+        update: Callable[[int, int], None] | None = None,
         lang: Language | None = None,
     ) -> CommonCauses:
         """Return the causes in the invalid files, grouped by their change, those that explain all errors of most first.
@@ -216,6 +217,7 @@ class ResultSet(Sequence[FileResult]):
             workers, client, executor, progress: as of `validate_many`.
             limit: maximum number of files; of more, a sample with each combination of codes is examined. None for all.
             seconds: time after which no further file is examined (default: no limit).
+            update: called with the number of files that were examined, and that of all, whenever some more are.
             lang: default language of the texts.
 
         Raises:
@@ -223,8 +225,19 @@ class ResultSet(Sequence[FileResult]):
         """
         from einvoice.bulk.execution.causes import find_causes
 
-        given = {"workers": workers, "client": client, "executor": executor, "progress": progress, "limit": limit}
-        return find_causes(self, **given, seconds=seconds, lang=lang or self.lang)
+        return find_causes(
+            list(self.records()),
+            self._corpus,
+            jsonl.options(self.settings),
+            workers=workers,
+            client=client,
+            executor=executor,
+            progress=progress,
+            limit=limit,
+            seconds=seconds,
+            update=update,
+            lang=lang or self.lang,
+        )
 
     def explore(self, *, lang: Language | None = None) -> Any:
         """Return an interactive widget to filter and inspect the results; see `einvoice.explore`.

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from einvoice.errors import UnreadableDocument
 from einvoice.quotation import printable
 from einvoice.render.text import LABELS
 from einvoice.result import Language, ValidationResult, explain_error
+
+VALID, FINDINGS, UNREADABLE = range(3)
+"""Exit status: no errors; errors; an unreadable file, no file, or an invalid option."""
+NEVER: Final = "never"
+"""Value of --fail-on with which findings do not matter."""
 
 
 class Problem(NamedTuple):

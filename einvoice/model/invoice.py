@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
 
 from einvoice.localization import Language
 from einvoice.localization.options import language
-from einvoice.model.dates import dates_of
 from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.iteration import content_of
 from einvoice.model.lines import Document, Line, Period
@@ -347,8 +346,24 @@ class Invoice(Identified):
 
     @view("BT-2", "BT-7", "BT-9", "BT-26", "BT-72", "BT-73", "BT-74", "BT-134", "BT-135")
     def dates(self) -> Sequence[Date]:
-        """All dates of the document."""
-        return dates_of(self)
+        """All dates of the document. This runs for every invoice, so it has loops, which are the fastest."""
+        found = [self.issue_date, self.tax_point_date, self.due_date]
+        for terms_ in self.payment_terms:
+            found.append(terms_.due_date)
+        for means in self.payment_means:
+            found.append(means.due_date)
+        for vat in self.vat_breakdown:
+            found.append(vat.tax_point_date)
+        for reference in self.preceding_invoices:
+            found.append(reference.issue_date)
+        for delivery in self.deliveries:
+            found.append(delivery.date)
+        for period in self.periods:
+            found += (period.start, period.end)
+        for line in self.lines:
+            for period in line.periods:
+                found += (period.start, period.end)
+        return [it for it in found if it is not absent]
 
     @view("BG-13")
     def delivery(self) -> Delivery:

@@ -11,7 +11,7 @@ from einvoice.render.text import position
 from einvoice.repair import Cause, Change
 from einvoice.repair.causes import evidence, place
 from einvoice.repair.diff import unified
-from einvoice.repair.display import LABELS, codes, copy_text, counted, heading, incomplete
+from einvoice.repair.display import LABELS, codes, counted, heading, incomplete
 from einvoice.repair.edits import apply
 from einvoice.repair.serialization import EditError
 from einvoice.result import Language, ValidationResult
@@ -70,7 +70,7 @@ def _change(result: ValidationResult, change: Change, lang: Language) -> dict[st
     return {
         "text": change.text(lang),
         "proof": evidence(change, lang),
-        "copy": _short(copy_text(change, lang)),
+        "copy": _short(change.copy_text(lang)),
         "diff": _short(_diff(result, change)),
     }
 

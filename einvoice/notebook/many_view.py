@@ -9,7 +9,6 @@ import anywidget
 import traitlets
 
 from einvoice.bulk.common_causes_html import common_causes_html
-from einvoice.bulk.execution.causes import find_causes
 from einvoice.bulk.html import overview_html
 from einvoice.bulk.labels import LABELS as BULK_LABELS
 from einvoice.bulk.labels import VERDICT_LABELS, whole
@@ -120,8 +119,8 @@ class ManyView(anywidget.AnyWidget):
         """Search the causes once, and show or hide them; without them, no file is filtered by its cause."""
         if self.with_causes and self._index.causes is None:
             try:
-                self._index.causes = find_causes(
-                    self.results, progress=False, seconds=_MAX_SECONDS, update=self._show_progress, lang=self.lang
+                self._index.causes = self.results.causes(
+                    progress=False, seconds=_MAX_SECONDS, update=self._show_progress, lang=self.lang
                 )
             except (LookupError, RuntimeError, OSError) as error:
                 self._causes_progress = str(error)

@@ -11,8 +11,8 @@ import socket
 from typing import Any
 
 from einvoice import errors
-from einvoice.pdf import limits
-from einvoice.pdf.reader import extract, streams
+from einvoice.pdf import embedded_invoice, limits
+from einvoice.pdf.reader import streams
 from einvoice.sandbox import protocol
 from einvoice.sandbox.process import set_limits
 
@@ -78,7 +78,7 @@ def _set_limits() -> None:
 def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
     """Return the header and the body of the answer."""
     try:
-        hybrid = extract.read(data)
+        hybrid = embedded_invoice.read(data)
     except errors.UnreadableDocument as error:
         return _error(error)
     except (MemoryError, RecursionError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from einvoice.reference.bundles.configuration import BUNDLED
+from einvoice.reference.process.errors import problem_code
 from einvoice.result import Severity
 
 
@@ -92,11 +93,6 @@ class ReferenceResult:
     def complete(self) -> bool:
         """Whether at least one artefact ran, and all ran to completion."""
         return bool(self.runs) and all(run.executed for run in self.runs)
-
-
-def problem_code(reason: str) -> str:
-    """Return the catalog code of the reason why an artefact was not executed."""
-    return f"REFERENCE-{reason.upper()}"
 
 
 def finding(plain: Mapping[str, Any], severities: Mapping[str, Severity]) -> ReferenceFinding:

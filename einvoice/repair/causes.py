@@ -13,7 +13,7 @@ from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import finding_line
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change
-from einvoice.repair.display import LABELS, codes, copy_text, counted, heading, incomplete, proof, remaining
+from einvoice.repair.display import LABELS, codes, counted, heading, incomplete, remaining
 from einvoice.repair.search import Limit
 
 _MAX_SHOWN: Final = 50
@@ -63,7 +63,7 @@ def place(cause: Cause, lang: Language) -> str:
 
 def evidence(change: Change, lang: Language) -> str:
     """Return what the validation of the changed document shows, with the number of findings that remain."""
-    return f"{proof(change, lang)} {remaining(change, lang)}".strip()
+    return f"{change.proof(lang)} {remaining(change, lang)}".strip()
 
 
 def _cause(cause: Cause, lang: Language) -> str:
@@ -84,6 +84,6 @@ def _cause(cause: Cause, lang: Language) -> str:
 
 
 def _change(change: Change, lang: Language) -> str:
-    lines = (quote(line, limit=_MAX_TEXT) for line in copy_text(change, lang).split("\n"))
+    lines = (quote(line, limit=_MAX_TEXT) for line in change.copy_text(lang).split("\n"))
     edits = "<br>".join(f"<code>{escape(line)}</code>" for line in lines)
     return f"<li>{escape(change.text(lang))} {escape(evidence(change, lang))}<br>{edits}</li>"

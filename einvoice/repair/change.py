@@ -11,8 +11,7 @@ from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
-from einvoice.quotation import quote
-from einvoice.repair.display import copy_text, proof
+from einvoice.quotation import quote, visible
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -28,6 +27,7 @@ from einvoice.repair.edits import (
 from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.repair", "changes")
+_PROOF: Final = Messages("einvoice.repair", "display")
 MAX_QUOTED: Final = 60
 """Maximum number of characters of a quoted identifier or name."""
 MAX_VALUE: Final = 160
@@ -43,6 +43,10 @@ _LISTED: Final = 5
 """Maximum number of lines that a text lists."""
 _LISTED_PLACES: Final = 3
 """Maximum number of places with the same change that a text lists."""
+_MAX_XPATHS: Final = 20
+"""Maximum number of places that a text for the clipboard lists."""
+_WITHOUT_VALUES: Final = ("combine", "move", "whole")
+"""Kinds of steps that are described in words instead of with the text before and after."""
 
 
 Content: TypeAlias = tuple[tuple[str, str], ...]
@@ -108,6 +112,14 @@ class Step:
             key = key if len(self.rows) == 1 else f"{key}s"
             place = _TEXTS[lang][key].format(place=place, line=row_list(self.rows, lang))
         return in_lines(place, self.lines, lang)
+
+    def copy_text(self, lang: Language) -> str:
+        """Return the step for the clipboard, such as "BT-131 (2): 9.00 -> 10.00"."""
+        if self.kind in _WITHOUT_VALUES:
+            return self.text(lang)
+        place = f"{self.term}/@{self.attribute}" if self.attribute else self.term or self.element
+        lines = f" ({', '.join(self.lines)})" if self.lines else ""
+        return f"{place}{lines}: {visible(self.before).strip() or '–'} -> {self.after or '–'}"
 
     def _label(self, lang: Language) -> str:
         if self.term not in terms():
@@ -324,12 +336,30 @@ class Change:
         text = words["prior"].format(text=own, prior=prior) if prior else own
         return words["sentence"].format(text=capitalized(text))
 
+    def proof(self, lang: Language | None = None) -> str:
+        """Return what the validation of the changed document shows."""
+        resolved, total = len(self.resolves), len(self.resolves) + len(self.remaining)
+        key = "proof" if resolved > 1 else "proof_one"
+        if resolved == total:
+            key = "proof_only" if total == 1 else "proof_all"
+        return _PROOF[lang or self.lang][key].format(resolved=resolved, total=total)
+
+    def copy_text(self, lang: Language | None = None) -> str:
+        """Return the change as text for the clipboard: what is changed, then where.
+
+        Each edit is a line such as "BT-116: 261.00 -> 260.00", then follow the XPaths, one per line.
+        """
+        edits = [it.copy_text(lang or self.lang) for it in (*self.prior, *self.steps)]
+        xpaths = dict.fromkeys(getattr(it, "parent", "") or getattr(it, "xpath", "") for it in self.edits)
+        omitted = [f"… + {len(xpaths) - _MAX_XPATHS}"] if len(xpaths) > _MAX_XPATHS else []
+        return "\n".join([*edits, *list(xpaths)[:_MAX_XPATHS], *omitted])
+
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the change as plain data, ready for JSON."""
         return {
             "text": self.text(lang),
-            "proof": proof(self, lang or self.lang),
-            "copy_text": copy_text(self, lang or self.lang),
+            "proof": self.proof(lang),
+            "copy_text": self.copy_text(lang),
             "terms": list(self.terms),
             "safe": self.safe,
             "resolves": len(self.resolves),

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from einvoice.localization import Language, Messages
-from einvoice.quotation import visible
-
-if TYPE_CHECKING:
-    from einvoice.repair.cause import Cause
-    from einvoice.repair.change import Change, Step
+from einvoice.repair.cause import Cause
+from einvoice.repair.change import Change
 
 LABELS: Final = Messages("einvoice.repair", "display")
-_MAX_XPATHS: Final = 20
-_WITHOUT_VALUES: Final = ("combine", "move", "whole")
 
 
 def heading(causes: int, findings: int, lang: Language) -> str:
@@ -53,34 +48,6 @@ def codes(cause: Cause, lang: Language) -> str:
     return ", ".join(code if count == 1 else several.format(count=count, code=code) for code, count in counts.items())
 
 
-def proof(change: Change, lang: Language) -> str:
-    """Return what the validation of the changed document shows."""
-    resolved, total = len(change.resolves), len(change.resolves) + len(change.remaining)
-    key = "proof" if resolved > 1 else "proof_one"
-    if resolved == total:
-        key = "proof_only" if total == 1 else "proof_all"
-    return LABELS[lang][key].format(resolved=resolved, total=total)
-
-
 def remaining(change: Change, lang: Language) -> str:
     """Return how many findings remain after a change; "" if none does."""
     return counted("remain", len(change.remaining), lang) if change.remaining else ""
-
-
-def copy_text(change: Change, lang: Language) -> str:
-    """Return a change as text for the clipboard: what is changed, then where.
-
-    Each edit is a line such as "BT-116: 261.00 -> 260.00", then follow the XPaths, one per line.
-    """
-    edits = [_copied(step, lang) for step in (*change.prior, *change.steps)]
-    xpaths = dict.fromkeys(getattr(it, "parent", "") or getattr(it, "xpath", "") for it in change.edits)
-    omitted = [f"… + {len(xpaths) - _MAX_XPATHS}"] if len(xpaths) > _MAX_XPATHS else []
-    return "\n".join([*edits, *list(xpaths)[:_MAX_XPATHS], *omitted])
-
-
-def _copied(step: Step, lang: Language) -> str:
-    if step.kind in _WITHOUT_VALUES:
-        return step.text(lang)
-    place = f"{step.term}/@{step.attribute}" if step.attribute else step.term or step.element
-    lines = f" ({', '.join(step.lines)})" if step.lines else ""
-    return f"{place}{lines}: {visible(step.before).strip() or '–'} -> {step.after or '–'}"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from lxml import etree
 
@@ -88,13 +88,6 @@ class Specification:
         return not self.about_de
 
 
-class Remark(NamedTuple):
-    """A remark on the declared specification: the code of a catalog entry, and the values of its texts."""
-
-    code: str
-    values: Mapping[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Syntax, root element and declared specification of a document.
@@ -145,18 +138,6 @@ class Identity:
     def scenario_id(self) -> str:
         """Specification and syntax, such as "xrechnung-3.0-ubl"."""
         return f"{self.specification.name}-{self.syntax.lower()}"
-
-    @property
-    def remarks(self) -> tuple[Remark, ...]:
-        """Remarks on the declared specification: missing, unknown, outdated, validated in part. Usually none."""
-        codes = self.specification.remarks if self.customization_id is not None else ("DECL-MISSING",)
-        if not self.specification.current:
-            codes = ("DECL-OUTDATED", *codes)
-        if not codes and not self.padded and self.root in (self.specification.scenarios or (self.root,)):
-            return ()
-        from einvoice.syntax.remarks import remarks  # on use: most documents need none
-
-        return remarks(self, codes)
 
 
 @functools.cache

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 from einvoice.quotation import quote, visible
 from einvoice.resources import RuleData
-from einvoice.syntax.detect import Identity, Remark, Specification, Syntax, specifications
+from einvoice.syntax.detect import Identity, Specification, Syntax, specifications
 
 _MAX_LENGTH: Final = 200
 """Maximum number of characters of a quoted identifier, and of one that is compared with the known ones."""
@@ -21,14 +20,24 @@ _OWN_EDITION: Final = "2017"
 _NO_SCENARIO: Final = "DECL-NO-SCENARIO"
 
 
-def remarks(identity: Identity, codes: tuple[str, ...]) -> tuple[Remark, ...]:
+class Remark(NamedTuple):
+    """A remark on the declared specification: the code of a catalog entry, and the values of its texts."""
+
+    code: str
+    values: Mapping[str, str]
+
+
+def remarks(identity: Identity) -> tuple[Remark, ...]:
     """Return the remarks on the specification that a document declares.
 
-    Args:
-        identity: identity of the document.
-        codes: codes of the remarks that follow from the specification alone.
+    It is missing, unknown, outdated, validated in part, or no scenario matches it. Usually there are none.
     """
     specification, declared = identity.specification, identity.customization_id
+    codes = specification.remarks if declared is not None else ("DECL-MISSING",)
+    if not specification.current:
+        codes = ("DECL-OUTDATED", *codes)
+    if not codes and not identity.padded and identity.root in (specification.scenarios or (identity.root,)):
+        return ()
     values = {"profile": specification.profile, "version": specification.version}
     if not specification.has_rules:
         values |= {"about_de": specification.about_de, "about_en": specification.about_en}
@@ -80,6 +89,8 @@ def nearest(declared: str, syntax: Syntax, data: RuleData | None = None) -> Spec
 
 @functools.lru_cache(maxsize=256)
 def _nearest(text: str, syntax: Syntax, data: RuleData | None) -> Specification | None:
+    from difflib import get_close_matches  # on use: most documents need none
+
     if (named := _EDITION.search(text)) and re.sub(r"\s", "", named[1]) != _OWN_EDITION:
         return None  # another edition is not a misspelling
     known = specifications(data)

@@ -18,6 +18,7 @@ from einvoice.rulebook.syntax_rules.collector import Collector, SyntaxViolation
 from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
+from einvoice.syntax.remarks import remarks
 from einvoice.syntax.text_nodes import text_nodes
 from einvoice.syntax.xml import Source, parse, sniff, source_bytes, transcode
 from einvoice.validation import repetition
@@ -190,12 +191,12 @@ def xml_schema(context: Context) -> Outcome:
 
 def declaration(context: Context) -> Outcome:
     """Report a specification (BT-24) that is missing, unknown, outdated, or validated only in part."""
-    remarks = context.selection.identity_of(context.document.identity).remarks
-    if not remarks:
+    found = remarks(context.selection.identity_of(context.document.identity))
+    if not found:
         return Outcome()
     declared, root = context.invoice.specification, context.document.root
     node = declared.node if declared else next(root.iterchildren("{*}ExchangedDocumentContext"), root)
-    return Outcome([context.build.of_entry(it.code, "file", node, it.values) for it in remarks])
+    return Outcome([context.build.of_entry(it.code, "file", node, it.values) for it in found])
 
 
 def not_judged(context: Context) -> Outcome:

@@ -74,7 +74,7 @@ def test_interrupt_during_storing_is_deferred(threads, monkeypatch):
             signal.raise_signal(signal.SIGINT)
         stored.extend(rows)
 
-    monkeypatch.setattr("einvoice.bulk.execution.run._Run._store", store_and_interrupt)
+    monkeypatch.setattr("einvoice.bulk.run._Run._store", store_and_interrupt)
     try:
         with ThreadPoolExecutor(1) as pool:
             options = {"executor": pool} if threads else {"workers": 0}

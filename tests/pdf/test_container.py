@@ -6,14 +6,14 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, String
 
+from einvoice.pdf import embedded_invoice
 from einvoice.pdf.container.check import CHECKS
-from einvoice.pdf.reader import extract
 from einvoice.resources import rules_folder
 from tests.helpers.hybrids import FX, PACKET, RAW, XML, attach, embed, hybrid
 
 
 def codes(data):
-    return [fault.code for fault in extract.read(data).faults]
+    return [fault.code for fault in embedded_invoice.read(data).faults]
 
 
 def packet(old, new):
@@ -150,7 +150,7 @@ ALSO = {"PDF-FX-LEVEL": ["PDF-GUIDELINE"], "PDF-FX-NAMESPACE": ["PDF-GENERATION"
 
 def test_valid_file_has_no_faults():
     assert codes(hybrid()) == []
-    assert extract.read(hybrid()).checks == len(CHECKS)
+    assert embedded_invoice.read(hybrid()).checks == len(CHECKS)
 
 
 def test_each_check_has_a_faulty_file():
@@ -165,7 +165,7 @@ def test_check_reports_exactly_its_fault(code):
 
 @pytest.mark.parametrize("code", FAULTY)
 def test_texts_use_only_values_of_the_fault(code):
-    faults = {fault.code: fault.values for fault in extract.read(FAULTY[code]()).faults}
+    faults = {fault.code: fault.values for fault in embedded_invoice.read(FAULTY[code]()).faults}
     content = tomllib.loads((rules_folder() / "pdf" / f"{code}.toml").read_text("utf-8"))
     for lang in ("de", "en"):
         for text in content[lang].values():
@@ -217,13 +217,13 @@ def test_fonts_in_nested_forms_are_checked():
         font = Dictionary(Font=Dictionary(F1=Dictionary(Subtype=Name.TrueType, BaseFont=Name.Arial)))
         return Dictionary(XObject=Dictionary(A=form(pdf, Dictionary(XObject=Dictionary(B=form(pdf, font))))))
 
-    (fault,) = extract.read(on_page(Resources=resources)).faults
+    (fault,) = embedded_invoice.read(on_page(Resources=resources)).faults
     assert fault == ("PDF-FONT", {"name": "Arial"})
 
 
 def test_chained_actions_are_checked():
     link = Dictionary(Subtype=Name.Link, A=Dictionary(S=Name.GoTo, Next=Array([Dictionary(S=Name.Launch)])))
-    assert extract.read(on_page(Annots=Array([link]))).faults == (("PDF-ACTION", {"action": "Launch"}),)
+    assert embedded_invoice.read(on_page(Annots=Array([link]))).faults == (("PDF-ACTION", {"action": "Launch"}),)
 
 
 def test_copied_file_specification_is_not_associated():
@@ -239,7 +239,10 @@ def test_failed_check_is_reported_and_others_continue(monkeypatch):
 
     monkeypatch.setitem(CHECKS, "PDF-FILE-ID", failing)
     data = b"\n" + hybrid()
-    assert extract.read(data).faults == (("PDF-HEADER", {"bytes": 1}), ("PDF-CHECK-FAILED", {"check": "PDF-FILE-ID"}))
+    assert embedded_invoice.read(data).faults == (
+        ("PDF-HEADER", {"bytes": 1}),
+        ("PDF-CHECK-FAILED", {"check": "PDF-FILE-ID"}),
+    )
 
 
 def test_repeated_faults_are_limited():

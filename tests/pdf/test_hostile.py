@@ -12,7 +12,7 @@ from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice import errors
-from einvoice.pdf.reader import extract
+from einvoice.pdf import embedded_invoice
 from einvoice.pdf.sandbox import read_hybrid
 from tests.helpers.hybrids import RAW, XML, hybrid, packed
 from tests.helpers.properties import examples
@@ -208,7 +208,7 @@ def test_replaced_bytes_raise_known_errors(changes):
     for position, other in changes:
         data[position : position + len(other) + 1] = other
     try:
-        assert extract.read(bytes(data)).candidates
+        assert embedded_invoice.read(bytes(data)).candidates
     except errors.UnreadableDocument as raised:
         error = raised
     else:

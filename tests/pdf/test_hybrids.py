@@ -8,7 +8,7 @@ from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice import errors
-from einvoice.pdf.reader import extract
+from einvoice.pdf import embedded_invoice
 from tests.helpers.hybrids import RAW, SAMPLE, XML, attach, embed, hybrid, packed
 
 ORDER = b'<rsm:SCRDMCCBDACIOMessageStructure xmlns:rsm="urn:un:unece:uncefact:data:SCRDMCCBDACIOMessageStructure:100"/>'
@@ -64,7 +64,7 @@ def alone_in_af(pdf, spec):
     ],
 )
 def test_invoice_is_found_in_every_attachment_source(change, sources):
-    found = extract.read(hybrid(change))
+    found = embedded_invoice.read(hybrid(change))
     assert found.xml == XML
     assert found.chosen.sources == sources
 
@@ -74,11 +74,11 @@ def test_stream_is_found_under_each_key(key):
     def change(pdf, spec):
         spec.EF = Dictionary({key: spec.EF.F})
 
-    assert extract.read(hybrid(change)).xml == XML
+    assert embedded_invoice.read(hybrid(change)).xml == XML
 
 
 def test_attachment_metadata():
-    (file,) = extract.read(hybrid()).attachments
+    (file,) = embedded_invoice.read(hybrid()).attachments
     assert (file.name, file.relationship, file.mime) == ("factur-x.xml", "Alternative", "text/xml")
     assert (file.modified, file.created, file.size) == ("D:20260301110000Z", "", len(XML))
     assert (file.root, file.guideline, file.problem) == ("CrossIndustryInvoice", "urn:cen.eu:en16931:2017", "")
@@ -88,7 +88,7 @@ def test_attachment_name_has_no_folder():
     def change(pdf, spec):
         spec.UF = String("..\\..\\etc/factur-x.xml")
 
-    assert extract.read(hybrid(change)).chosen.name == "factur-x.xml"
+    assert embedded_invoice.read(hybrid(change)).chosen.name == "factur-x.xml"
 
 
 def test_missing_name_is_taken_from_the_name_tree():
@@ -96,7 +96,7 @@ def test_missing_name_is_taken_from_the_name_tree():
         del spec["/UF"]
         del spec["/F"]
 
-    assert extract.read(hybrid(change)).chosen.name == "factur-x.xml"
+    assert embedded_invoice.read(hybrid(change)).chosen.name == "factur-x.xml"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_best_candidate_is_selected(files, selected):
         for name, content in files.items():
             attach(pdf, name, content, mime="/application/octet-stream" if name.endswith("dat") else "/text/xml")
 
-    found = extract.read(hybrid(change))
+    found = embedded_invoice.read(hybrid(change))
     assert found.chosen.name == selected
     assert found.xml == files[selected]
 
@@ -263,7 +263,9 @@ def test_extract_rejects_other_files(data):
 
 def test_control_characters_in_names_are_escaped():
     with pytest.raises(errors.PdfWithoutXml) as raised:
-        extract.read(hybrid(lambda pdf, spec: attach(pdf, "\x1b[31mred.xml", b"<a/>"), xml=b"<a/>", name="b.xml"))
+        embedded_invoice.read(
+            hybrid(lambda pdf, spec: attach(pdf, "\x1b[31mred.xml", b"<a/>"), xml=b"<a/>", name="b.xml")
+        )
     assert raised.value.values["found"] == "b.xml, [U+001B][31mred.xml"
 
 
@@ -273,4 +275,4 @@ def test_incomplete_file_specifications_are_ignored():
         pdf.Root.AF.append(Dictionary(Type=Name.Filespec, F=String("factur-x.xml")))
         pdf.Root.AF.append(embed(pdf, "invoice.txt", b"text", mime="/text/plain"))
 
-    assert extract.read(hybrid(change)).candidates == extract.read(hybrid()).candidates
+    assert embedded_invoice.read(hybrid(change)).candidates == embedded_invoice.read(hybrid()).candidates

@@ -12,8 +12,7 @@ import time
 import pytest
 
 from einvoice import errors
-from einvoice.pdf import limits, sandbox, worker
-from einvoice.pdf.reader import extract
+from einvoice.pdf import embedded_invoice, limits, sandbox, worker
 from einvoice.sandbox import protocol
 from einvoice.sandbox.process import SandboxProcess
 from tests.helpers.hybrids import XML, hybrid
@@ -42,7 +41,7 @@ def run(code, **options):
 
 
 def test_result_equals_reading_in_this_process():
-    assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
+    assert sandbox.read_hybrid(GOOD) == embedded_invoice.read(GOOD)
 
 
 def test_errors_keep_their_values():
@@ -138,7 +137,7 @@ def test_malformed_response_is_treated_as_a_crash(answer, answering):
 
 def test_complete_response_is_decoded(answering):
     answering(WHOLE)
-    assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
+    assert sandbox.read_hybrid(GOOD) == embedded_invoice.read(GOOD)
 
 
 def test_oversized_response_is_rejected(monkeypatch):
@@ -152,7 +151,7 @@ def test_exhausted_memory_or_recursion_is_too_complex(failure, monkeypatch):
     def failing(data):
         raise failure
 
-    monkeypatch.setattr(extract, "read", failing)
+    monkeypatch.setattr(embedded_invoice, "read", failing)
     monkeypatch.setattr(sandbox, "_exchange", worker._read)
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
@@ -162,7 +161,7 @@ def test_unexpected_exception_means_a_damaged_file(monkeypatch):
     def failing(data):
         raise KeyError
 
-    monkeypatch.setattr(extract, "read", failing)
+    monkeypatch.setattr(embedded_invoice, "read", failing)
     monkeypatch.setattr(sandbox, "_exchange", worker._read)
     with pytest.raises(errors.PdfDamaged, match="KeyError"):
         sandbox.read_hybrid(GOOD)

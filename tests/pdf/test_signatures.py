@@ -4,7 +4,7 @@ import pytest
 from pikepdf import Array, Dictionary
 
 import einvoice
-from einvoice.pdf.reader import extract
+from einvoice.pdf import embedded_invoice
 from tests.helpers.hybrids import hybrid
 
 SIGNED = {
@@ -26,10 +26,10 @@ def with_root(entries):
 
 @pytest.mark.parametrize("entries", SIGNED.values(), ids=SIGNED)
 def test_signed_pdf(entries):
-    assert extract.read(with_root(entries)).signed
+    assert embedded_invoice.read(with_root(entries)).signed
     assert einvoice.validate(with_root(entries)).container.signed
 
 
 @pytest.mark.parametrize("entries", UNSIGNED.values(), ids=UNSIGNED)
 def test_pdf_without_signature(entries):
-    assert not extract.read(with_root(entries)).signed
+    assert not embedded_invoice.read(with_root(entries)).signed

@@ -6,7 +6,6 @@ import pytest
 
 import einvoice
 from einvoice.repair.change import Row, Step, clauses
-from einvoice.repair.display import copy_text
 from einvoice.repair.edits import apply
 from tests.helpers.paths import SAMPLES
 
@@ -93,7 +92,7 @@ def test_currency_of_an_amount_is_not_the_amount(wrong, said):
     document = changed(UBL, '(<cbc:PriceAmount currencyID=)"EUR"', rf'\1"{wrong}"')
     (cause,) = causes_of(document)
     assert cause.text() == f"Währung (currencyID) von „Nettopreis des Artikels (BT-146)“ in Position 1 {said}."
-    assert copy_text(cause.changes[0], "de").startswith(f"BT-146/@currencyID (1): {wrong or '–'} -> EUR\n")
+    assert cause.changes[0].copy_text("de").startswith(f"BT-146/@currencyID (1): {wrong or '–'} -> EUR\n")
 
 
 # ---------------------------------------------------------------- one cause for one mistake
@@ -218,7 +217,7 @@ def test_added_vat_breakdown_says_its_content(lang, count, cause, content):
     (change,) = found.changes
     assert found.text() == cause
     assert change.text().endswith(f"(BG-23){' ergänzen' if lang == 'de' else ''}: {content}.")
-    assert content in copy_text(change, lang)
+    assert content in change.copy_text(lang)
     assert not repaired(document, change).findings
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import einvoice
 from einvoice.localization import languages
-from einvoice.repair.display import codes, copy_text, heading, proof, remaining
+from einvoice.repair.display import codes, heading, remaining
 
 PROOFS = {
     "de": {
@@ -29,14 +29,14 @@ def causes(sample):
 
 @pytest.mark.parametrize("lang", PROOFS)
 def test_proof_counts_the_findings_that_disappear(causes, lang):
-    shown = {len(cause.findings): proof(cause.changes[0], lang) for cause in causes}
+    shown = {len(cause.findings): cause.changes[0].proof(lang) for cause in causes}
     assert shown == PROOFS[lang]
 
 
 def test_proof_of_a_change_that_resolves_everything(sample):
     text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
     (cause,) = einvoice.validate(text).causes()
-    assert proof(cause.changes[0], "de") == "Mit dieser Änderung verschwinden alle 2 Befunde."
+    assert cause.changes[0].proof("de") == "Mit dieser Änderung verschwinden alle 2 Befunde."
     assert codes(cause, "de") == "BR-CO-15, BR-CO-16"
 
 
@@ -58,7 +58,7 @@ def test_every_language_has_a_heading():
 
 def test_copied_change_states_term_values_and_place(causes):
     total = next(cause for cause in causes if cause.terms[0] == "BT-112")
-    assert copy_text(total.changes[0], "en").split("\n") == [
+    assert total.changes[0].copy_text("en").split("\n") == [
         "BT-112: 41.33 -> 415.33",
         "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:TaxInclusiveAmount",
     ]
@@ -69,4 +69,4 @@ def test_copied_addition_and_removal(sample):
     text = sample("ubl-invoice.xml").read_bytes().replace(b">EUR</cbc:DocumentCurrencyCode>", b"/>")
     text = text.replace(b"<cbc:DocumentCurrencyCode/>\n", b"")
     (cause,) = einvoice.validate(text).causes()[:1]
-    assert copy_text(cause.changes[0], "en").split("\n")[0] == "BT-5: – -> EUR"
+    assert cause.changes[0].copy_text("en").split("\n")[0] == "BT-5: – -> EUR"

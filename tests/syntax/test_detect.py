@@ -12,6 +12,7 @@ from einvoice import errors
 from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook.catalog import catalog
 from einvoice.syntax import detect, severity_overrides, xml
+from einvoice.syntax.remarks import remarks
 from tests.cases import corpus
 from tests.helpers.rule_sets import SPECIFICATIONS, newest_stack
 
@@ -94,7 +95,7 @@ def cii(declared=None, process=None):
 
 
 def codes(identity):
-    return [remark.code for remark in identity.remarks]
+    return [remark.code for remark in remarks(identity)]
 
 
 @pytest.mark.parametrize(("declared", "profile", "version", "kind", "family", "rulesets"), DECLARED)
@@ -177,7 +178,7 @@ def test_self_billing_has_rules_of_its_own_in_ubl_only():
 
 
 def test_an_outdated_declaration_names_its_successor():
-    remark, _ = ubl(XR2 + "2").remarks
+    remark, _ = remarks(ubl(XR2 + "2"))
     assert remark.values == {
         "declared": XR2 + "2",
         "profile": "XRechnung",
@@ -188,7 +189,7 @@ def test_an_outdated_declaration_names_its_successor():
 
 
 def test_a_remark_quotes_a_limited_text():
-    (remark,) = ubl("x" * 5000).remarks
+    (remark,) = remarks(ubl("x" * 5000))
     assert len(remark.values["declared"]) == 200
 
 
@@ -242,7 +243,7 @@ def test_the_texts_of_every_remark_can_be_formatted(build):
         EN[:-4] + "2031",
         *(each for one in detect.specifications().values() for each in one.identifiers),
     ):
-        for remark in build(declared).remarks:
+        for remark in remarks(build(declared)):
             met.add(remark.code)
             entry = tomllib.loads((rules_folder() / "file" / f"{remark.code}.toml").read_text(encoding="utf-8"))
             assert entry["code"] == remark.code

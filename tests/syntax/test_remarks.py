@@ -3,7 +3,7 @@
 import pytest
 
 from einvoice.rulebook.catalog import entry
-from einvoice.syntax import remarks
+from einvoice.syntax.remarks import nearest, remarks
 from tests.syntax.test_detect import EN, NLCIUS, PEPPOL, XR2, XR3, XR3_CVD, XR3_EXTENSION, cii, codes, ubl
 
 NO_SCENARIO = "DECL-NO-SCENARIO"
@@ -12,7 +12,7 @@ FACTUR_X_BASIC = EN + "#compliant#urn:factur-x.eu:1p0:basic"
 
 def reasons(identity):
     names = ("misspelt", "padded", "root", "successor")
-    return [name for it in identity.remarks if it.code == NO_SCENARIO for name in names if name in it.values]
+    return [name for it in remarks(identity) if it.code == NO_SCENARIO for name in names if name in it.values]
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_where_no_scenario_is_expected_none_is_missed(identity):
 
 
 def test_white_space_around_the_identifier_is_shown():
-    (remark,) = ubl(f"  {XR3}\n").remarks
+    (remark,) = remarks(ubl(f"  {XR3}\n"))
     assert remark.values["padded"] == f"␣{XR3}↵"
-    assert len(cii("\n" * 5000 + XR3).remarks[0].values["padded"]) == 200
+    assert len(remarks(cii("\n" * 5000 + XR3))[0].values["padded"]) == 200
 
 
 @pytest.mark.parametrize("build", [ubl, cii])
@@ -185,19 +185,19 @@ def test_specifications_of_other_countries_are_recognized(declared, profile, ver
     ],
 )
 def test_the_most_similar_identifier_is_named(build, declared, expected):
-    unknown = next(it for it in build(declared).remarks if it.code == "DECL-UNKNOWN")
+    unknown = next(it for it in remarks(build(declared)) if it.code == "DECL-UNKNOWN")
     assert unknown.values["similar"] == expected
 
 
 def test_identifiers_of_the_other_syntax_are_not_suggested():
-    assert remarks.nearest("urn:factur-x.eu:1p0:minimun", "CII").profile == "Factur-X MINIMUM"
-    assert remarks.nearest("urn:factur-x.eu:1p0:minimun", "UBL") is None
-    assert remarks.nearest("urn:peppol:pint-billing-1@sg-1", "CII") is None
+    assert nearest("urn:factur-x.eu:1p0:minimun", "CII").profile == "Factur-X MINIMUM"
+    assert nearest("urn:factur-x.eu:1p0:minimun", "UBL") is None
+    assert nearest("urn:peppol:pint-billing-1@sg-1", "CII") is None
 
 
 def test_a_long_identifier_is_shortened():
     for declared in (XR3 + "0" * 1_000_000, EN + "#" * 1_000_000):
-        for remark in ubl(declared).remarks:
+        for remark in remarks(ubl(declared)):
             assert all(len(value) <= 200 for value in remark.values.values())
     assert ubl(CIUS + "urn:efactura.mfinante.ro:CIUS-RO:" + "1" * 1_000_000).kind == "unknown"
 
@@ -215,7 +215,7 @@ def test_kosits_expressions_compare_with_the_white_space():
 
 
 def test_the_number_of_rules_that_were_not_run_is_told():
-    (remark,) = ubl(CIUS + "urn:efactura.mfinante.ro:CIUS-RO:1.0.1").remarks
+    (remark,) = remarks(ubl(CIUS + "urn:efactura.mfinante.ro:CIUS-RO:1.0.1"))
     assert remark.values["own_rules"] == "121"
     title = entry("DECL-CORE-ONLY").title("en", remark.values, 0)
     assert title.endswith("validated against EN 16931 only, not against its own 121 rules")
@@ -223,7 +223,7 @@ def test_the_number_of_rules_that_were_not_run_is_told():
 
 @pytest.mark.parametrize("edition", ["20 26", "20261", "２０２６", "26"])
 def test_a_misspelt_edition_is_not_taken_for_that_of_2017(edition):
-    assert remarks.nearest(f"urn:cen.eu:en16931:{edition}", "UBL") is None
+    assert nearest(f"urn:cen.eu:en16931:{edition}", "UBL") is None
 
 
 @pytest.mark.parametrize(

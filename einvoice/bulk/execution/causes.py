@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from einvoice.bulk import cause_record
 from einvoice.bulk.common_causes import CommonCauses
@@ -17,48 +17,47 @@ from einvoice.bulk.execution.progress import progress_bar
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.items import Item
 from einvoice.bulk.files.sources import Corpus, content_of
-from einvoice.bulk.jsonl import options
 from einvoice.bulk.record import Row, encode
 from einvoice.errors import UnreadableDocument
 from einvoice.result.languages import Language
 from einvoice.validation import validate
 
-if TYPE_CHECKING:
-    from einvoice.bulk.results import ResultSet
-
 BATCH_FILES: Final = 8
 """Maximum number of files per batch: the causes of one take as long as some dozen validations."""
 _FEW: Final = 16
 """Number of files for which processes are not started."""
-LIMIT: Final = 1000
-"""Default of the maximum number of files that are examined."""
 
 
 def find_causes(
-    results: ResultSet,
+    records: Sequence[Mapping[str, Any]],
+    corpus: Corpus,
+    options: Options,
     *,
-    workers: int | None = None,
-    client: Any = None,
-    executor: Executor | None = None,
-    progress: bool = True,
-    limit: int | None = LIMIT,
-    seconds: float | None = None,
-    update: Callable[[int, int], None] | None = None,
+    workers: int | None,
+    client: Any,
+    executor: Executor | None,
+    progress: bool,
+    limit: int | None,
+    seconds: float | None,
+    update: Callable[[int, int], None] | None,
     lang: Language,
 ) -> CommonCauses:
-    """Return the causes of many files; see `ResultSet.causes`. `update` is called with the number of files
-    that were examined and that of all."""
-    records = list(results.records())
+    """Return the causes of many files; see `ResultSet.causes`.
+
+    Args:
+        records: the records of the files.
+        corpus: the files.
+        options: the options with which they were validated.
+        workers, client, executor, progress, limit, seconds, update, lang: as of `ResultSet.causes`.
+    """
     chosen = _chosen(records, limit)
     if workers is None and client is None and executor is None and len(chosen) <= _FEW:
         workers = 0
-    batch_executor = create_executor(
-        workers, client, executor, options(results.settings), causes_of_batch, batch_files=BATCH_FILES
-    )
+    batch_executor = create_executor(workers, client, executor, options, causes_of_batch, batch_files=BATCH_FILES)
     deadline = None if seconds is None else time.monotonic() + seconds
     is_sent = client is not None or executor is not None
     missing = set(chosen)
-    items = _until(deadline, _items(results._corpus, chosen, missing, is_sent))
+    items = _until(deadline, _items(corpus, chosen, missing, is_sent))
     rows: list[Row] = []
     with progress_bar(progress, len(chosen)) as show:
         try:

@@ -17,9 +17,8 @@ from einvoice.bulk.patterns import check_patterns
 from einvoice.bulk.record import COUNTERS
 from einvoice.cli.batch.reports import REPORTS
 from einvoice.cli.batch.sources import NoFilesError, files_of
-from einvoice.cli.commands.validate import FINDINGS, NEVER, UNREADABLE, VALID
 from einvoice.cli.common import output_to, use_stdout_encoding
-from einvoice.cli.outcome import report_problem
+from einvoice.cli.outcome import FINDINGS, NEVER, UNREADABLE, VALID, report_problem
 from einvoice.localization import Messages
 from einvoice.quotation import printable
 from einvoice.result.catalog import catalog

@@ -9,12 +9,11 @@ from typing import Any
 
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.outcome import Outcome, report_problem
+from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, Outcome, report_problem
 from einvoice.errors import DraftError
 from einvoice.generation import Generated, generate
 from einvoice.quotation import printable
 
-VALID, FINDINGS, UNREADABLE = range(3)
 _FORMATS = ("UBL", "CII", "ZUGFERD")
 
 

@@ -14,15 +14,12 @@ from typing import Any, Final
 
 from einvoice.cli.common import add_lang, add_rules, output_to, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.outcome import Outcome, report_problem
+from einvoice.cli.outcome import FINDINGS, NEVER, UNREADABLE, VALID, Outcome, report_problem
 from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.rule import SEVERITIES
 from einvoice.validation import ENGINES, MODES, Options, validate
 
-VALID, FINDINGS, UNREADABLE = range(3)
-NEVER: Final = "never"
-"""Value of --fail-on with which findings do not matter."""
 _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility")
 _BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
 _BATCH_OPTIONS: Final = (

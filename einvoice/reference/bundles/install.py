@@ -13,8 +13,7 @@ from einvoice.reference.bundles.configuration import Configuration, Kind, Resour
 from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.process import sandbox
-from einvoice.reference.process.errors import ExecutionFailed
-from einvoice.reference.result import problem_code
+from einvoice.reference.process.errors import ExecutionFailed, problem_code
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax import xml
 

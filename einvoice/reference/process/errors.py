@@ -15,3 +15,8 @@ class ExecutionFailed(Exception):  # noqa: N818 (names the state)
         self.reason = reason
         self.detail = detail
         super().__init__(f"{reason}: {detail}" if detail else reason)
+
+
+def problem_code(reason: str) -> str:
+    """Return the catalog code of the reason why an artefact was not executed."""
+    return f"REFERENCE-{reason.upper()}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize
-from einvoice.repair.display import LABELS, codes, counted, heading, incomplete, proof
+from einvoice.repair.display import LABELS, codes, counted, heading, incomplete
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.labels import WORDS
 
@@ -81,7 +81,7 @@ def _alternatives(changes: Iterable[Change], lang: Language) -> Markup:
 
 
 def _proof(change: Change, lang: Language) -> Markup:
-    return tag("span", proof(change, lang), class_="proof")
+    return tag("span", change.proof(lang), class_="proof")
 
 
 def _without_change(found: Sequence[Cause], lang: Language) -> Markup:
