@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from einvoice import errors
-from einvoice.pdf.document import open_hybrid, parse
+from einvoice.pdf.document import parse
 from einvoice.pdf.hybrid import Attachment, Hybrid
+from einvoice.pdf.sandbox import read_hybrid
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 
@@ -52,10 +53,9 @@ def extract(source: xml.Source) -> Extracted:
         OSError: the file cannot be opened.
     """
     data, filename = xml.source_bytes(source)
-    hybrid = open_hybrid(data)
-    if hybrid is None:
-        detected = xml.sniff(data)
-        raise errors.NotAPdf(found="XML" if detected == "xml" else detected)
+    if (found := xml.sniff(data)) != "pdf":
+        raise errors.NotAPdf(found="XML" if found == "xml" else found)
+    hybrid = read_hybrid(data)
     profile, problem = _identify(hybrid)
     chosen = hybrid.chosen
     return Extracted(

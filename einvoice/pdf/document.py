@@ -1,4 +1,4 @@
-"""Opens hybrid PDFs and parses their XML."""
+"""Parses the XML of hybrid PDFs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,6 @@ from einvoice.model.location import NAMESPACES, line
 from einvoice.pdf.hybrid import Hybrid
 from einvoice.quotation import quote
 from einvoice.syntax import xml
-
-
-def open_hybrid(data: bytes) -> Hybrid | None:
-    """Return the hybrid in a file; None if the file is not a PDF.
-
-    Raises:
-        errors.UnreadableDocument: see `einvoice.pdf.sandbox.read_hybrid`.
-    """
-    if xml.sniff(data) != "pdf":
-        return None
-    from einvoice.pdf.sandbox import read_hybrid  # not needed for plain XML
-
-    return read_hybrid(data)
 
 
 def parse(hybrid: Hybrid) -> etree._ElementTree:

@@ -100,13 +100,14 @@ def _read(file: BinaryIO, limits: Limits) -> bytes:
 
 _BLANK: Final = b" \t\r\n"
 _NOTHING: Final = _BLANK + b"\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16
+_ZIP: Final = b"PK\x03\x04"
 _SIGNATURES: Final = (
     (b"\x89PNG", "PNG"),
     (b"\xff\xd8\xff", "JPEG"),
     (b"GIF8", "GIF"),
     (b"II*\x00", "TIFF"),
     (b"MM\x00*", "TIFF"),
-    (b"PK\x03\x04", "ZIP"),
+    (_ZIP, "ZIP"),
     (b"\x1f\x8b", "GZIP"),
     (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Microsoft Office 97–2003"),
@@ -125,7 +126,7 @@ def sniff(data: bytes) -> str:
     first bytes in hexadecimal. A PDF may have up to 1024 bytes before its header, as PDF readers accept this.
     """
     head = data[:1024]
-    if b"%PDF-" in head:
+    if b"%PDF-" in head and not head.startswith(_ZIP):  # a ZIP may contain a PDF as it is
         return "pdf"
     start = head.removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
     if not start.startswith(b"<?") and re.match(rb"(?i)<(!doctype\s+)?html\b", start):

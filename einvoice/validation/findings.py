@@ -13,21 +13,27 @@ from einvoice.model.location import name
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Value
 from einvoice.quotation import quote
+from einvoice.resources import shipped
 from einvoice.result import Finding, Language, Places, Severity
-from einvoice.rulebook.catalog import entry
+from einvoice.result.finding import UNKNOWN_RULE
+from einvoice.result.location import NOWHERE
+from einvoice.rulebook.catalog import catalog, entry
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
+from einvoice.rulebook.syntax_rules.table import shared_codes
 from einvoice.syntax.paths import term_of_attribute
 from einvoice.syntax.schema import is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
+    from einvoice.reference import ReferenceFinding
     from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
     from einvoice.rulebook.syntax_rules.rule import SyntaxRule
     from einvoice.syntax.schema.messages import SchemaViolation
+    from einvoice.syntax.severity_overrides import Override
     from einvoice.validation.selection import RuleSelection
 
 _NAMES: Final = r"[\w:]+(/[\w:]+)*"
@@ -35,6 +41,7 @@ _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
 _MAX_VALUE_LENGTH: Final = 500
 """Maximum number of characters of a value quoted in a finding."""
+_NO_VALUES: Final[Mapping[str, object]] = {}
 
 
 class FindingBuilder:
@@ -64,27 +71,21 @@ class FindingBuilder:
     def of_rule(self, violation: Violation, layer: str) -> Finding:
         """Return the finding for a violated rule."""
         rule, place = violation.rule, violation.place
-        flag = cast("Severity", rule.severity)
-        override = self._overrides.get(rule.code)
-        severity = override.severity if override else flag
         node = self._invoice.node if violation.node is None else violation.node
         terms = self._at_fault(violation) if rule.shared else violation.terms
-        return Finding(
-            code=rule.code,
-            severity=severity,
-            flag=flag,
-            layer=layer,
-            kind=self._kinds.get(layer, ""),
+        return self._finding(
+            rule.code,
+            rule.severity,
+            layer,
             section=rule.section if terms[:1] == rule.terms[:1] else section(None, terms, rule.file),
             terms=terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
-            values=_quotable({**violation.values, **({"term": terms[0]} if violation.diagnosis else {})}),
+            values={**violation.values, **({"term": terms[0]} if violation.diagnosis else {})},
+            override=self._overrides.get(rule.code),
             indicative=self._indicative,
-            override=override if severity != flag else None,
             note_indices=violation.note_indices,
             situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
-            lang=self.lang,
         )
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
@@ -95,26 +96,20 @@ class FindingBuilder:
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
             terms, situation = (), {}
             values = {name: value for name, value in values.items() if name != ACTUAL}
-        flag = cast("Severity", violation.rule.severity)
-        override = self._overrides.get(violation.code)
-        severity = override.severity if override else flag
-        return Finding(
-            code=violation.code,
-            severity=severity,
-            flag=flag,
-            layer=layer,
-            kind=self._kinds.get(layer, ""),
+        return self._finding(
+            violation.code,
+            violation.rule.severity,
+            layer,
             section=section(None, terms, violation.rule.table) if terms else catalog_entry.section,
             terms=terms or catalog_entry.terms,
             location=self.places.at(violation.element, violation.attribute),
-            values=_quotable(values),
+            values=values,
+            override=self._overrides.get(violation.code),
             indicative=self._indicative,
-            override=override if severity != flag else None,
             note_indices=self._about_copy(violation.rule),
             situation=situation.get("key", ""),
             described_by=self._described_by(violation.code, layer)
             or self._described_by_row(violation.code, catalog_entry),
-            lang=self.lang,
         )
 
     def of_schema(self, violation: SchemaViolation, layer: str) -> Finding:
@@ -134,23 +129,70 @@ class FindingBuilder:
     def of_entry(
         self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
     ) -> Finding:
-        """Return the finding of a catalog entry; `terms` replace those of the entry."""
+        """Return the finding of a catalog entry; `terms` replace those of the entry, a `node` of None is no place."""
         catalog_entry = self.entry(code)
         situation = self._situation(catalog_entry, values)
         terms = tuple(situation.get("terms", ())) or terms
-        severity = cast("Severity", catalog_entry.severity)
-        return Finding(
-            code=code,
-            severity=severity,
-            flag=severity,
-            layer=layer,
-            kind=self._kinds.get(layer, ""),
+        return self._finding(
+            code,
+            catalog_entry.severity,
+            layer,
             section=section(None, terms, catalog_entry.file) if terms else catalog_entry.section,
             terms=terms or catalog_entry.terms,
-            location=self.places.at(node),
-            values=_quotable(values),
+            location=NOWHERE if node is None else self.places.at(node),
+            values=values,
             situation=situation.get("key", ""),
+        )
+
+    def of_report(self, report: ReferenceFinding, layer: str, node: Any) -> Finding:
+        """Return the finding for what an official artefact reported at an element."""
+        # Texts of the catalog are about one element; the message of the artefact names the one that is meant.
+        unclear = entry(UNKNOWN_RULE) if report.code in shared_codes(shipped()) else None
+        known = unclear or catalog().get(report.code)
+        return self._finding(
+            report.code,
+            report.flag,
+            layer,
+            severity=report.severity,
+            section=known.section if known else "document",
+            terms=known.terms if known else (),
+            location=self.places.at(node),
+            indicative=self._indicative and layer != "schema",
+            reported=report.text or report.test or report.code,
+            described_by=unclear,
+        )
+
+    def _finding(
+        self,
+        code: str,
+        flag: str,
+        layer: str,
+        *,
+        severity: str | None = None,
+        override: Override | None = None,
+        values: Mapping[str, object] = _NO_VALUES,
+        **details: Any,
+    ) -> Finding:
+        """Return a finding.
+
+        Args:
+            code, flag, layer: as of `Finding`.
+            severity: effective severity; by default that of the override, or else `flag`.
+            override: published override of the severity of the rule.
+            values: values of the texts, which are shortened.
+            details: further fields of `Finding`.
+        """
+        effective = severity or (override.severity if override else flag)
+        return Finding(
+            code=code,
+            severity=cast("Severity", effective),
+            flag=cast("Severity", flag),
+            layer=layer,
+            kind=self._kinds.get(layer, ""),
+            values=_quotable(values),
+            override=override if effective != flag else None,
             lang=self.lang,
+            **details,
         )
 
     def _currencies_of(self, element: Any) -> dict[str, object]:

@@ -335,9 +335,9 @@ def container(context: Context) -> Outcome:
     hybrid = context.document.hybrid
     if hybrid is None:
         return Outcome()
-    from einvoice.pdf import container_result
+    from einvoice.validation.container import validate_container
 
-    container, layer = container_result.validate_container(context.document.data, hybrid, context.build.lang)
+    container, layer = validate_container(context.document.data, hybrid, context.build)
     return Outcome(container.findings, [layer], container)
 
 

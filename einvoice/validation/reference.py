@@ -55,7 +55,4 @@ def agreement(result: ReferenceResult, run: Run) -> Agreement:
 
 
 def _reported(result: ReferenceResult, context: Context) -> tuple[Finding, ...]:
-    reporter = reference_findings.Reporter(
-        context.document.root, context.build.places, bool(context.violations), context.build.lang, _names(context)
-    )
-    return tuple(reporter.findings(result))
+    return tuple(reference_findings.findings(result, context.build, context.document.root, _names(context)))

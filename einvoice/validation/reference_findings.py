@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
-from einvoice.resources import shipped
-from einvoice.result import Agreement, Finding, Language, Layer, Places
-from einvoice.result.finding import UNKNOWN_RULE
-from einvoice.rulebook.catalog import CatalogEntry, catalog, entry
-from einvoice.rulebook.syntax_rules.table import shared_codes
+from einvoice.result import Agreement, Finding, Layer
 from einvoice.validation.limits import FindingsByCode
 
 if TYPE_CHECKING:
     from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
+    from einvoice.validation.findings import FindingBuilder
 
 _STEPS: Final = (
     re.compile(r"\*:(?P<name>[\w.-]+)\[namespace-uri\(\)\s*=\s*(?:'(?P<uri>[^']*)'|\"(?P<uri2>[^\"]*)\")\]"),
@@ -46,61 +43,37 @@ def _layer(run: ReferenceRun, names: Names) -> Layer:
     return Layer(name, title, run.version, "", "", run.sha256, run.executed, run.rules, kind, problem=run.problem_code)
 
 
-class Reporter:
-    """Converts the reports of artefacts about one document to findings.
+def findings(result: ReferenceResult, build: FindingBuilder, root: Any, names: Names) -> Iterator[Finding]:
+    """Yield what the artefacts reported about one document.
 
     Args:
+        result: result of the artefacts.
+        build: builds the findings.
         root: root element of the document.
-        places: locations in the document.
-        indicative: whether the document violates its XML schema.
-        lang: default language of the findings.
         names: names of the rule sets by kind.
     """
+    found = FindingsByCode()
+    for run in result.runs:
+        layer = names.get(run.layer, run.layer)
+        for report in run.reports:
+            found.add(report.code, report.severity, partial(_finding, report, layer, build, root))
+    yield from found.findings()
 
-    def __init__(self, root: Any, places: Places, indicative: bool, lang: Language, names: Names) -> None:
-        self._root = root
-        self._places = places
-        self._indicative = indicative
-        self._lang = lang
-        self._names = names
 
-    def findings(self, result: ReferenceResult) -> Iterator[Finding]:
-        """Yield the findings of all artefacts."""
-        found = FindingsByCode()
-        for run in result.runs:
-            for report in run.reports:
-                found.add(report.code, report.severity, partial(self._finding, run, report))
-        yield from found.findings()
+def _finding(report: ReferenceFinding, layer: str, build: FindingBuilder, root: Any) -> Finding:
+    return build.of_report(report, layer, _node(root, report.location))
 
-    def _finding(self, run: ReferenceRun, report: ReferenceFinding) -> Finding:
-        # Texts of the catalog are about one element; the message of the artefact names the one that is meant.
-        unclear = entry(UNKNOWN_RULE) if report.code in shared_codes(shipped()) else None
-        known: CatalogEntry | None = unclear or catalog().get(report.code)
-        return Finding(
-            code=report.code,
-            severity=report.severity,
-            flag=report.flag,
-            layer=self._names.get(run.layer, run.layer),
-            kind=run.layer if run.layer in self._names else "",
-            section=known.section if known else "document",
-            terms=known.terms if known else (),
-            location=self._places.at(self._node(report.location)),
-            indicative=self._indicative and run.layer != "schema",
-            reported=report.text or report.test or report.code,
-            described_by=unclear,
-            lang=self._lang,
-        )
 
-    def _node(self, location: str) -> Any:
-        """Return the element at a reported location; the root if it cannot be found."""
-        path = location
-        for step in _STEPS:
-            path = step.sub(_as_xpath_1, path)
-        try:
-            found = self._root.getroottree().xpath(path.partition("/@")[0], namespaces=NAMESPACES)
-        except etree.XPathError:
-            return self._root
-        return found[0] if isinstance(found, list) and found and isinstance(found[0], etree._Element) else self._root
+def _node(root: Any, location: str) -> Any:
+    """Return the element at a reported location; the root if it cannot be found."""
+    path = location
+    for step in _STEPS:
+        path = step.sub(_as_xpath_1, path)
+    try:
+        found = root.getroottree().xpath(path.partition("/@")[0], namespaces=NAMESPACES)
+    except etree.XPathError:
+        return root
+    return found[0] if isinstance(found, list) and found and isinstance(found[0], etree._Element) else root
 
 
 def _as_xpath_1(step: re.Match[str]) -> str:

@@ -376,6 +376,7 @@ def test_no_more_than_the_limit_is_read(tmp_path):
         (b"%PDF-1.7", "pdf"),
         (b"x" * 1000 + b"%PDF-1.7", "pdf"),
         (b"x" * 1024 + b"%PDF-1.7", '"' + "x" * 39 + '…"'),
+        (b"PK\x03\x04" + b"\x00" * 26 + b"a.pdf%PDF-1.7", "ZIP"),
         (b"\xff\xd8\xff\xe0", "JPEG"),
         (b"UNA:+.? '", "EDIFACT"),
         (b"Nr;Datum\n1;2", '"Nr;Datum↵1;2"'),

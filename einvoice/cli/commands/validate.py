@@ -18,6 +18,7 @@ from einvoice.cli.outcome import FINDINGS, NEVER, UNREADABLE, VALID, Outcome, re
 from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.rule import SEVERITIES
+from einvoice.syntax.xml import sniff
 from einvoice.validation import ENGINES, MODES, Options, validate
 
 _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility")
@@ -27,8 +28,8 @@ _BATCH_OPTIONS: Final = (
     "separator", "encoding", "rows",
 )  # fmt: skip
 _GLOB: Final = "*?["
-_DOCUMENTS: Final = (b"<", b"%PDF", b"\xff\xfe", b"\xfe\xff")
-"""First bytes of files that are no archives: XML, PDF, UTF-16."""
+_HEAD: Final = 512
+"""Number of bytes that tell an invoice from an archive: the header of a TAR."""
 
 
 def add_to(commands: Any) -> None:
@@ -213,10 +214,10 @@ def _holds_files(argument: str) -> bool:
         return argument != "-" and (path.is_dir() or (not path.exists() and any(char in argument for char in _GLOB)))
     try:
         with path.open("rb") as file:
-            head = file.read(8).lstrip(b"\xef\xbb\xbf \t\r\n")
+            head = file.read(_HEAD)
     except OSError:
         return False
-    if not head or head.startswith(_DOCUMENTS):
+    if sniff(head) in ("xml", "pdf"):
         return False
     from einvoice.bulk.files.archive import is_archive
 
