@@ -14,6 +14,7 @@ import pytest
 
 from einvoice.cli import main
 from einvoice.cli.formats import FORMATS
+from einvoice.model.terms import name, terms
 from einvoice.rulebook.catalog import catalog
 
 
@@ -107,8 +108,8 @@ def test_exit_status(valid, invalid, malformed, tmp_path, capsys):
         ([invalid, str(tmp_path / "nothing.xml"), valid], 2),
         ([str(tmp_path)], 2),
     ):
-        for name in FORMATS:
-            assert main(["validate", "--format", name, *arguments]) == status, (arguments, name)
+        for format_name in FORMATS:
+            assert main(["validate", "--format", format_name, *arguments]) == status, (arguments, format_name)
     capsys.readouterr()
 
 
@@ -353,6 +354,46 @@ def test_explain_suggests_similar_codes(capsys):
     assert printed.out == ""
     assert "Unknown code BR-C0-10" in printed.err
     assert "BR-CO-10" in printed.err
+
+
+def test_explain_describes_a_business_term(capsys):
+    assert main(["explain", "bt-138", "--lang", "en"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(
+        "BT-138: Invoice line allowance percentage\n  Prozentsatz des Nachlasses auf die Position\n"
+    )
+    assert "In BG-27 Invoice line allowances" in printed
+    assert "invoice.lines.allowances.percentage" in printed
+    assert "cac:AllowanceCharge[cbc:ChargeIndicator='false']/cbc:MultiplierFactorNumeric" in printed
+    assert (
+        "ram:SpecifiedTradeAllowanceCharge[ram:ChargeIndicator/udt:Indicator='false']/ram:CalculationPercent" in printed
+    )
+    assert f"  PEPPOL-EN16931-R040: {catalog()['PEPPOL-EN16931-R040'].title('en')}\n" in printed
+    assert "BR-CO-10" not in printed
+
+
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_explain_describes_every_term(capsys, lang):
+    for number in terms():
+        assert main(["explain", number, "--lang", lang]) == 0
+        printed = capsys.readouterr().out
+        assert printed.startswith(f"{number}: {name(number, lang)}\n")
+        assert f"invoice.{terms()[number].path}\n" in printed
+
+
+def test_explain_says_that_a_syntax_has_no_element(capsys):
+    assert main(["explain", "BT-DEX-001", "--lang", "en"]) == 0  # of the extension, which is for UBL only
+    printed = capsys.readouterr().out
+    assert re.search(r"UBL +/\*/cac:PrepaidPayment/cbc:ID\n", printed)
+    assert re.search(r"CII +no element of its own\n", printed)
+
+
+def test_explain_suggests_a_similar_term(capsys):
+    assert main(["explain", "BT-1311", "--lang", "de"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Unbekannter Geschäftsbegriff BT-1311" in printed.err
+    assert "BT-131 Nettobetrag" in printed.err
 
 
 def test_rules_check_without_problems_prints_nothing(capsys, monkeypatch):
