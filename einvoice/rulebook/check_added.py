@@ -14,7 +14,7 @@ from einvoice.errors import RuleError
 from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import catalog
-from einvoice.rulebook.check import check_rules
+from einvoice.rulebook.check import Say, check_rules
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.lines import located
 from einvoice.rulebook.files.tables import tables
@@ -33,16 +33,17 @@ Content = TypeVar("Content")
 _CODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def check_added(data: RuleData, *, examples: bool = False) -> Iterator[RuleError]:
+def check_added(data: RuleData, *, examples: bool = False, say: Say | None = None) -> Iterator[RuleError]:
     """Yield the errors in the added rule sets, each with file, line, key and a correction.
 
     Args:
         data: rule data of ``added.open_rules``.
         examples: whether to run the examples of the rules.
+        say: as of `check.check_all`.
     """
     errors = False
     try:
-        for error in _errors(data, examples):
+        for error in _errors(data, examples, say):
             errors = True
             yield located(error, data)
         if not errors:
@@ -53,7 +54,7 @@ def check_added(data: RuleData, *, examples: bool = False) -> Iterator[RuleError
         yield RuleError(f"cannot be read: {type(error).__name__}: {quote(str(error))}", file=names)
 
 
-def _errors(data: RuleData, examples: bool) -> Iterator[RuleError]:
+def _errors(data: RuleData, examples: bool, say: Say | None) -> Iterator[RuleError]:
     sets = read_rulesets(data.sets)
     contexts: dict[str, Contexts] = {}
     for name, ruleset in sets.items():
@@ -65,7 +66,7 @@ def _errors(data: RuleData, examples: bool) -> Iterator[RuleError]:
         if name in data.added:
             yield from _of_lists(data.sets[name], name)
             yield from _of_tables(data, ruleset)
-            yield from check_rules(data, ruleset, contexts[name], examples=examples)
+            yield from check_rules(data, ruleset, contexts[name], examples=examples, say=say)
     yield from _of_specifications(data)
     yield from _raised(lambda: _read_overrides(data, sets))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,12 +18,11 @@ from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.resources import RuleData
 from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.check import norm_errors, program_of
+from einvoice.rulebook.check import norm_errors, program_of, without_condition
 from einvoice.rulebook.deviations import STRICTER, Comparison
 from einvoice.rulebook.example_documents import document_of
 from einvoice.rulebook.files.definition import Definition, Example
 from einvoice.rulebook.files.examples import examples_of
-from einvoice.rulebook.language import Where, condition
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.program import Violation
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
@@ -111,7 +109,7 @@ class _Syntax:
     ) -> None:
         self._definition, self._syntax, self._data, self._lang = definition, syntax, rule_sets.data, lang
         self._program = program_of(checked, syntax, data=self._data)
-        self._always_violated = program_of(_without_condition(checked), syntax, data=self._data)
+        self._always_violated = program_of(without_condition(checked), syntax, data=self._data)
         self._comparison = Comparison(rule_sets, definition.layer, syntax, [definition.code])
         situations = tuple(it.plain() for it in definition.situations)
         self._entry = CatalogEntry(
@@ -156,11 +154,6 @@ class _Syntax:
         causes = [f"the invoice has no '{sentence.context}'"] if sentence.context else []
         causes += ["'when' does not hold"] if sentence.when else []
         return f"does not violate the rule: {' or '.join(causes) or 'it does not apply'}"
-
-
-def _without_condition(checked: CheckedRule) -> CheckedRule:
-    """Return the rule with a condition that never holds, to see where the rule applies, and with which values."""
-    return replace(checked, assertion=condition("1 == 2", checked.scope.names, Where(checked.rule.file, "assert")))
 
 
 def _shown(values: Mapping[str, Any]) -> str:

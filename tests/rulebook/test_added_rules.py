@@ -427,7 +427,7 @@ def test_wrong_example_is_found_by_the_check(rules, capsys):
     assert main(["rules", "check", str(rules)]) == 1
     output = capsys.readouterr().out
     place = 'acme/ACME-01.toml, line 21, invalid."another number"'
-    assert f"{place}: ACME-01 in UBL: 'another number' does not violate the rule" in output
+    assert f"{place}: ACME-01: 'another number' does not violate the rule" in output
 
 
 def test_missing_and_empty_folders_are_named(tmp_path):

@@ -77,18 +77,26 @@ def run_diff(options: argparse.Namespace) -> int:
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Print every problem of the rules and return the exit status."""
+    """Print every problem of the rules and return the exit status; on standard error, what is done and noticed."""
     from einvoice.rulebook.check import check_all
 
     try:
-        problems = check_all() if options.rules is None else _problems(options.rules)
+        problems = check_all(say=_say) if options.rules is None else _problems(options.rules)
     except OSError as error:
         print(error, file=sys.stderr)
         return FAILED
     for problem in problems:
         print(problem)
-    print(f"{len(problems)} problems" if problems else "No problems found.", file=sys.stderr)
+    print(_count(len(problems)), file=sys.stderr)
     return PROBLEMS if problems else 0
+
+
+def _count(problems: int) -> str:
+    return f"{problems} problem{'s' * (problems > 1)}." if problems else "No problems found."
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _problems(path: Path) -> list[RuleError]:
@@ -97,7 +105,7 @@ def _problems(path: Path) -> list[RuleError]:
     from einvoice.rulebook.check_added import check_added
 
     try:
-        return list(check_added(open_rules(path.resolve()), examples=True))
+        return list(check_added(open_rules(path.resolve()), examples=True, say=_say))
     except RuleError as error:
         return [error]
 

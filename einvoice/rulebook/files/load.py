@@ -271,11 +271,17 @@ def check_siblings(folder: Path, adopted: Iterable[Path]) -> None:
             raise RuleError("has no rule file", file=f"{folder.name}/{SCHEMATRON}/{path.name}", hint=hint)
 
 
+def _hint(message: str) -> str:
+    if message.startswith("Unescaped"):
+        return r"write [0-9] for \d, [.] for \., and any other backslash of a text in quotes as \\"
+    return "enclose texts in quotes; write a table as [name]"
+
+
 def _read(path: Path, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        raise RuleError(str(error), file=file, hint="enclose texts in quotes; write a table as [name]") from None
+        raise RuleError(str(error), file=file, hint=_hint(str(error))) from None
     except RecursionError:
         raise RuleError("is nested too deeply", file=file) from None
 

@@ -14,6 +14,8 @@ _OUTSIDE: Final = {
     r"\S": r"[^ \t\n\r]",
 }
 _INSIDE: Final = {r"\s": r" \t\n\r"}
+INSTEAD: Final = {r"\D": "[^0-9]", r"\w": "[A-Za-z0-9_]", r"\W": "[^A-Za-z0-9_]"}
+"""What to write for an escape that is not supported."""
 _ESCAPES: Final = frozenset("\\" + sign for sign in "nrtd\\|.-^?*+{}()[]$")
 
 
@@ -32,7 +34,8 @@ def compile(pattern: str) -> re.Pattern[str]:
     before = ""
     for piece in _PIECE.findall(pattern):
         if piece.startswith("\\") and piece not in (_ESCAPES | (_INSIDE if inside else _OUTSIDE).keys()):
-            raise ValueError(f"{piece} is not supported in a pattern")
+            instead = f"; write {INSTEAD[piece]}" if piece in INSTEAD else ""
+            raise ValueError(f"{piece} is not supported in a pattern{instead}")
         if inside and piece == "[":
             raise ValueError("a character class in a character class is not supported in a pattern")
         if not inside and (before + piece == "(?" or (before in ("*", "+", "?", "}") and piece == "+")):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -13,6 +15,7 @@ from einvoice.errors import RuleError
 from einvoice.model.group import Group
 from einvoice.model.money import TaxCategory
 from einvoice.rulebook import functions
+from einvoice.rulebook.functions import patterns
 from einvoice.rulebook.language import fields, lowerings
 from einvoice.rulebook.language.expression import Constant, Expression, Loop, Where
 from einvoice.rulebook.language.operands import (
@@ -45,6 +48,8 @@ _OPERATORS: Final[dict[type[ast.AST], str]] = {
 }
 
 
+_ESCAPED: Final = "\\'\"ntr"
+"""Signs that a backslash may stand before in a text."""
 _MAX_LENGTH: Final = 4000
 """Maximum number of characters of an expression; the compiler needs memory for each level of nesting."""
 
@@ -104,7 +109,10 @@ class Checker:
             message = f"is longer than {_MAX_LENGTH} characters"
             raise RuleError(message, file=self.where.file, key=self.where.key, hint="divide it by let")
         try:
-            return ast.parse(f"({self.source})", mode="eval").body
+            if "\\" not in self.source:
+                return ast.parse(f"({self.source})", mode="eval").body
+            with warnings.catch_warnings(action="ignore"):  # about escapes, which _check_escapes reports as errors
+                return ast.parse(f"({self.source})", mode="eval").body
         except (SyntaxError, ValueError, RecursionError) as error:
             column = getattr(error, "offset", None)
             message = getattr(error, "msg", str(error))
@@ -171,7 +179,22 @@ class Checker:
             value = Decimal(written)
         if not isinstance(value, str | bool | int | Decimal):
             raise ExpressionError(node, f"{ast.unparse(node)} is not part of the rule language")
+        if isinstance(value, str):
+            self._check_escapes(node, value)
         return _literal(node, value)
+
+    def _check_escapes(self, node: ast.Constant, text: str) -> None:
+        r"""Reject ``'\d'``, which is no escape of a text, and ``'\b'``, which is one for a control character."""
+        written = ast.get_source_segment(f"({self.source})", node) or ""
+        if written[:1] in ("r", "R"):
+            return
+        unknown = next((it for it in re.findall(r"\\(.)", written) if it not in _ESCAPED), "")
+        if unknown:
+            raise ExpressionError(node, f"\\{unknown} is not an escape of a text", _escape_hint(unknown))
+        control = next((it for it in text if it < " " and it not in "\t\n\r"), "")
+        if control:
+            hint = r"write a backslash of a pattern as \\, in a text in quotes as \\\\"
+            raise ExpressionError(node, f"the text contains the control character U+{ord(control):04X}", hint)
 
     def _name(self, node: ast.Name, step: bool) -> Operand:
         if node.id in self.constants:
@@ -338,6 +361,17 @@ def _literal(node: ast.expr, value: Constant) -> Operand:
     if isinstance(value, str):
         return Operand(node, repr(value), TEXT, value)
     raise ExpressionError(node, f"'{ast.unparse(node)}' is a list of constants", "x in " + ast.unparse(node))
+
+
+def _escape_hint(sign: str) -> str:
+    """Return how to write an escape in a pattern, which is a text in a text of TOML.
+
+    >>> _escape_hint("d"), _escape_hint(".")
+    ('write [0-9]', 'write [.]')
+    """
+    if instead := {"\\d": "[0-9]", **patterns.INSTEAD}.get(f"\\{sign}"):
+        return f"write {instead}"
+    return rf"write \\{sign}, in a text in quotes \\\\{sign}" if sign.isalnum() else f"write [{sign}]"
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -162,9 +162,21 @@ def common(operands: Sequence[Operand]) -> tuple[list[str], Type]:
     if len(sorts) > 1:
         first = operands[0]
         other = next(operand for operand in operands if operand.type.sort != first.type.sort)
-        raise ExpressionError(other.node, f"{first} is {first.type}, {other} is {other.type}")
+        raise ExpressionError(
+            other.node, f"{first} is {first.type}, {other} is {other.type}", _conversion(first, other)
+        )
     lower, type_ = _COMMON[sorts.pop()]
     return [lower(operand) for operand in operands], type_
+
+
+def _conversion(first: Operand, other: Operand) -> str:
+    """Return how to compare operands of two types; "" if that cannot be known."""
+    literal, value = (first, other) if first.literal is not None else (other, first)
+    if isinstance(literal.literal, str) and value.type.sort in ("number", "double"):
+        return "write the number without quotes, or compare raw(…)"
+    if literal.literal is not None and value.type.sort == "text":
+        return "write the text in quotes, or convert the value with number(…)"
+    return ""
 
 
 def numbers(operands: Sequence[Operand]) -> tuple[list[str], Type]:
