@@ -1,20 +1,22 @@
-"""Calculates the VAT breakdown and the totals of a draft (EN 16931-1, 6.4.3)."""
+"""Calculates the VAT breakdown and the totals of a draft, with the equations of the model."""
 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import Final
 
-from einvoice.draft.arithmetic import percent_of, round2, subtract, total
 from einvoice.draft.fields.allowance import DocumentAllowanceOrCharge
+from einvoice.draft.fields.base import terms_of
 from einvoice.draft.fields.line import Line
 from einvoice.draft.fields.totals import Totals, VatCategory
 from einvoice.draft.fields.types import as_amount, as_code, as_percentage, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import money as model
+from einvoice.model.calculation import EQUATIONS, Numbers, calculate
 from einvoice.model.invoice import Totals as InvoiceTotals
 from einvoice.model.values import Code, absent
 
@@ -26,27 +28,33 @@ class VatSubtotal:
     """An entry of the VAT breakdown (BG-23).
 
     Attributes:
-        category, rate, taxable: BT-118, BT-119 and BT-116.
+        category, rate: BT-118 and BT-119.
         given: the entry in the draft; None if there is none.
         source: JSON pointer of the first line, allowance or charge with this category and rate.
+        numbers: the amounts of lines, allowances and charges, by business term.
     """
 
     category: str | None
     rate: Decimal | None
-    taxable: Decimal = _ZERO
     given: VatCategory | None = None
     source: str = ""
+    numbers: dict[str, list[Decimal]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def taxable(self) -> Decimal:
+        """BT-116: the taxable amount."""
+        return calculate("BT-116", self.numbers)
 
     @property
     def tax(self) -> Decimal:
         """BT-117: the tax amount, rounded to two decimals."""
-        return round2(percent_of(self.taxable, self.rate or _ZERO))
+        return calculate("BT-117", {"BT-116": [self.taxable], "BT-119": [self.rate or _ZERO]})
 
-    def add(self, amount: Decimal, rate: Decimal | None, source: str) -> None:
-        """Add a taxable amount; the first rate that is not None is used."""
-        self.taxable = total((self.taxable, amount))
-        self.source = self.source or source
-        self.rate = rate if self.rate is None else self.rate
+    def add(self, item: _Taxed) -> None:
+        """Add an amount; the first rate that is not None is used."""
+        self.numbers[item.term].append(item.amount)
+        self.source = self.source or item.source
+        self.rate = item.rate if self.rate is None else self.rate
 
     def build(self, currency: str) -> model.VatBreakdown:
         """Return the entry of the invoice. Category O (not subject to VAT) has rate 0 here, but no rate on lines."""
@@ -64,15 +72,10 @@ class VatSubtotal:
 
 @dataclass(frozen=True)
 class CalculatedTotals:
-    """The totals (BG-22), named like the fields of `Totals`, and the VAT breakdown, given entries first."""
+    """The VAT breakdown, given entries first, and the numbers of the totals (BG-22) by business term."""
 
     vat: Sequence[VatSubtotal]
-    line_net_amount: Decimal
-    allowance_amount: Decimal | None
-    charge_amount: Decimal | None
-    paid_amount: Decimal | None
-    rounding_amount: Decimal | None
-    vat_amount_in_tax_currency: Decimal | None
+    numbers: Numbers
 
     @classmethod
     def of(
@@ -83,94 +86,70 @@ class CalculatedTotals:
         given: Totals,
     ) -> CalculatedTotals:
         """Calculate the totals; `given` provides the amounts that cannot be calculated."""
-        allowances = [it.net for it in allowances_and_charges if not it.is_charge]
-        charges = [it.net for it in allowances_and_charges if it.is_charge]
-        return cls(
-            vat=_breakdown(lines, allowances_and_charges, breakdown),
-            line_net_amount=total(line.net for line in lines),
-            allowance_amount=total(allowances) if allowances else None,
-            charge_amount=total(charges) if charges else None,
-            paid_amount=given.paid_amount,
-            rounding_amount=given.rounding_amount,
-            vat_amount_in_tax_currency=given.vat_amount_in_tax_currency,
-        )
+        items = [*_taxed_lines(lines), *_taxed_allowances_and_charges(allowances_and_charges)]
+        vat = _breakdown(items, breakdown)
+        numbers: dict[str, list[Decimal]] = defaultdict(list)
+        for item in items:
+            numbers[item.term].append(item.amount)
+        numbers["BT-117"] = [subtotal.tax for subtotal in vat]
+        numbers |= given.numbers("paid_amount", "rounding_amount", "vat_amount_in_tax_currency")
+        for term in ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-115"):
+            if any(numbers.get(operand) for operand in EQUATIONS[term].operands):
+                numbers[term] = [calculate(term, numbers)]
+        return cls(vat, numbers)
 
-    @property
-    def net_amount(self) -> Decimal:
-        """BT-109: lines minus allowances plus charges."""
-        return total((subtract(self.line_net_amount, self.allowance_amount or _ZERO), self.charge_amount or _ZERO))
-
-    @property
-    def vat_amount(self) -> Decimal:
-        """BT-110: sum of the VAT amounts."""
-        return total(subtotal.tax for subtotal in self.vat)
-
-    @property
-    def gross_amount(self) -> Decimal:
-        """BT-112: net amount plus VAT."""
-        return total((self.net_amount, self.vat_amount))
-
-    @property
-    def due_amount(self) -> Decimal:
-        """BT-115: gross amount minus paid amount plus rounding."""
-        return total((subtract(self.gross_amount, self.paid_amount or _ZERO), self.rounding_amount or _ZERO))
+    def amount(self, term: str) -> Decimal | None:
+        """Return the amount of a total; None if the invoice does not state it."""
+        return next(iter(self.numbers.get(term, ())), None)
 
     def build(self, currency: str) -> InvoiceTotals:
         """Return the totals of the invoice."""
-        return InvoiceTotals(
-            line_net=as_amount(self.line_net_amount, currency),
-            allowances=as_amount(self.allowance_amount, currency),
-            charges=as_amount(self.charge_amount, currency),
-            net=as_amount(self.net_amount, currency),
-            gross=as_amount(self.gross_amount, currency),
-            paid=as_amount(self.paid_amount, currency),
-            rounding=as_amount(self.rounding_amount, currency),
-            due=as_amount(self.due_amount, currency),
-        )
+        amounts = {name: self.amount(it.terms[0]) for name, it in InvoiceTotals.fields.items() if it.terms}
+        return InvoiceTotals(**{name: as_amount(amount, currency) for name, amount in amounts.items()})
 
     def tax_totals(self, currency: str, tax_currency: str | None) -> list[model.TaxTotal]:
         """Return the VAT totals of the invoice: BT-110, and BT-111 if given."""
-        amounts = [as_amount(self.vat_amount, currency)]
-        if tax_currency is not None and self.vat_amount_in_tax_currency is not None:
-            amounts.append(as_amount(self.vat_amount_in_tax_currency, tax_currency))
+        amounts = [as_amount(self.amount("BT-110"), currency)]
+        if tax_currency is not None and (in_tax_currency := self.amount("BT-111")) is not None:
+            amounts.append(as_amount(in_tax_currency, tax_currency))
         return [model.TaxTotal(amount=amount) for amount in amounts]
 
 
-def _breakdown(
-    lines: Iterable[Line],
-    allowances_and_charges: Iterable[DocumentAllowanceOrCharge],
-    given: Iterable[VatCategory],
-) -> list[VatSubtotal]:
-    """Group the taxable amounts by category and rate (None counts as 0); all given entries come first, used or not."""
-    result: list[VatSubtotal] = []
+@dataclass(frozen=True, slots=True)
+class _Taxed:
+    """A line, allowance or charge: its JSON pointer, VAT category and rate, amount, and the term of the amount."""
+
+    source: str
+    category: str | None
+    rate: Decimal | None
+    term: str
+    amount: Decimal
+
+
+def _breakdown(items: Iterable[_Taxed], given: Iterable[VatCategory]) -> list[VatSubtotal]:
+    """Group the amounts by category and rate (None counts as 0); all given entries come first, used or not."""
+    result = [VatSubtotal(entry.tax_category, entry.tax_rate, given=entry) for entry in given]
     by_key: dict[tuple[str | None, Decimal], VatSubtotal] = {}
-    for entry in given:
-        result.append(VatSubtotal(entry.tax_category, entry.tax_rate, given=entry))
-        by_key.setdefault((entry.tax_category, entry.tax_rate or _ZERO), result[-1])
-    for source, category, rate, amount in (
-        *_taxed_lines(lines),
-        *_taxed_allowances_and_charges(allowances_and_charges),
-    ):
-        key = category, rate or _ZERO
+    for subtotal in result:
+        by_key.setdefault((subtotal.category, subtotal.rate or _ZERO), subtotal)
+    for item in items:
+        key = item.category, item.rate or _ZERO
         if key not in by_key:
-            result.append(by_key.setdefault(key, VatSubtotal(category, rate)))
-        by_key[key].add(amount, rate, source)
+            result.append(by_key.setdefault(key, VatSubtotal(item.category, item.rate)))
+        by_key[key].add(item)
     return result
 
 
-_Taxed: TypeAlias = Iterator[tuple[str, str | None, Decimal | None, Decimal]]
-
-
-def _taxed_lines(lines: Iterable[Line]) -> _Taxed:
+def _taxed_lines(lines: Iterable[Line]) -> Iterator[_Taxed]:
     for index, line in enumerate(lines):
-        yield f"/lines/{index}", line.tax_category, line.tax_rate, line.net
+        yield _Taxed(f"/lines/{index}", line.tax_category, line.tax_rate, "BT-131", line.net)
 
 
-def _taxed_allowances_and_charges(allowances_and_charges: Iterable[DocumentAllowanceOrCharge]) -> _Taxed:
+def _taxed_allowances_and_charges(allowances_and_charges: Iterable[DocumentAllowanceOrCharge]) -> Iterator[_Taxed]:
     indices = {False: itertools.count(), True: itertools.count()}
     for it in allowances_and_charges:
         pointer = f"/{'charges' if it.is_charge else 'allowances'}/{next(indices[it.is_charge])}"
-        yield pointer, it.tax_category, it.tax_rate, it.signed
+        yield _Taxed(pointer, it.tax_category, it.tax_rate, terms_of(type(it), "amount")[0], it.net)
 
 
 def check_totals(
@@ -181,10 +160,11 @@ def check_totals(
         if not subtotal.source:
             yield DraftProblem(f"/vat_breakdown/{index}/tax_category", "vat_category_unused")
             continue
-        for field, expected in (("taxable_amount", subtotal.taxable), ("tax_amount", subtotal.tax)):
-            yield from _differing(f"/vat_breakdown/{index}/{field}", expected, getattr(given, field))
-    for field in type(totals).model_fields:
-        yield from _differing(f"/totals/{field}", getattr(calculated, field) or _ZERO, getattr(totals, field))
+        for name, expected in (("taxable_amount", subtotal.taxable), ("tax_amount", subtotal.tax)):
+            yield from _differing(f"/vat_breakdown/{index}/{name}", expected, getattr(given, name))
+    for name in type(totals).model_fields:
+        expected = calculated.amount(terms_of(Totals, name)[0]) or _ZERO
+        yield from _differing(f"/totals/{name}", expected, getattr(totals, name))
 
 
 def _differing(pointer: str, expected: Decimal, actual: Decimal | None) -> Iterator[DraftProblem]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, ClassVar, TypeVar
 
-from einvoice.draft.arithmetic import percent_of, round2
-from einvoice.draft.fields.base import DraftModel, draft_field
+from einvoice.draft.fields.base import DraftModel, draft_field, terms_of
 from einvoice.draft.fields.types import Money, Number, Text, as_amount, as_code, as_percentage, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import money as model
+from einvoice.model.calculation import calculate
 from einvoice.model.values import Code
 
 G = TypeVar("G", bound=model.AllowanceCharge)
@@ -33,12 +33,7 @@ class AllowanceOrCharge(DraftModel):
             return self.amount
         if self.percentage is None or self.base_amount is None:
             return Decimal(0)
-        return round2(percent_of(self.base_amount, self.percentage))
-
-    @property
-    def signed(self) -> Decimal:
-        """The amount with its sign: negative for an allowance."""
-        return self.net if self.is_charge else self.net.copy_negate()
+        return calculate(terms_of(type(self), "amount")[0], self.numbers("base_amount", "percentage"))
 
     def problems(self) -> Iterator[DraftProblem]:
         """Yield an error if the amount is missing and cannot be calculated."""

@@ -7,7 +7,9 @@ to fields by the terms declared here, so a new field only needs its declaration.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -84,6 +86,11 @@ class DraftModel(BaseModel):
         """Yield errors that involve several fields of this model; pointers are relative to it."""
         yield from ()
 
+    def numbers(self, *fields: str) -> dict[str, list[Decimal]]:
+        """Return the numbers of fields by business term, for the equations of the model; without missing ones."""
+        given = {terms_of(type(self), field)[0]: getattr(self, field) for field in fields}
+        return {term: [number] for term, number in given.items() if number is not None}
+
     def walk(self) -> Iterator[tuple[str, DraftModel]]:
         """Yield this model and all models below it, with their JSON pointers relative to it."""
         yield "", self
@@ -96,6 +103,7 @@ class DraftModel(BaseModel):
                     yield from ((prefix + pointer, model) for pointer, model in item.walk())
 
 
+@functools.cache
 def terms_of(cls: type[DraftModel], field: str) -> tuple[str, ...]:
     """Return the business terms of a field of the draft, the leading one first."""
     extra = cls.model_fields[field].json_schema_extra

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from einvoice.draft.arithmetic import line_amount, round2, subtract, total
 from einvoice.draft.fields.allowance import LineAllowance, LineCharge
 from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import (
@@ -25,6 +24,7 @@ from einvoice.draft.fields.types import (
 )
 from einvoice.errors import DraftProblem
 from einvoice.model import lines as model
+from einvoice.model.calculation import EQUATIONS, calculate
 from einvoice.model.money import LineTax, PriceAllowance
 from einvoice.model.values import Code, absent
 
@@ -120,9 +120,10 @@ class Line(DraftModel):
     @property
     def net(self) -> Decimal:
         """BT-131: quantity times price, plus charges minus allowances, to two decimals (EN 16931-1, 6.4.2)."""
-        base = self.price_base_quantity or Decimal(1)  # zero is a problem, see `problems`
-        adjustments = total(it.signed for it in (*(self.allowances or ()), *(self.charges or ())))
-        return round2(total((line_amount(self.quantity, self.unit_price, base), adjustments)))
+        numbers = self.numbers("quantity", "unit_price", "price_base_quantity")
+        numbers["BT-136"] = [it.net for it in self.allowances or ()]
+        numbers["BT-141"] = [it.net for it in self.charges or ()]
+        return calculate("BT-131", numbers)
 
     def problems(self) -> Iterator[DraftProblem]:
         """Yield an error for a price base quantity of 0, or for a net amount that differs from the calculated one."""
@@ -171,10 +172,11 @@ class Line(DraftModel):
         gross, discount = self.gross_price, self.price_discount
         if gross is None and discount is None:
             return []
+        net, given = EQUATIONS["BT-146"], self.numbers("gross_price", "price_discount")
         if gross is None:
-            gross = total((self.unit_price, discount or Decimal(0)))
+            gross = net.operand("BT-148", self.unit_price, given)
         if discount is None:
-            discount = subtract(gross, self.unit_price)
+            discount = net.operand("BT-147", self.unit_price, given)
         return [
             PriceAllowance(
                 indicator=Code("false"), amount=as_price(discount, currency), base_amount=as_price(gross, currency)
