@@ -8,6 +8,7 @@ from typing import Any
 
 from einvoice.draft.fields.allowance import LineAllowance, LineCharge
 from einvoice.draft.fields.base import DraftModel, draft_field
+from einvoice.draft.fields.identifier import SchemedIdentifier
 from einvoice.draft.fields.types import (
     Day,
     Money,
@@ -29,11 +30,8 @@ from einvoice.model.money import LineTax, PriceAllowance
 from einvoice.model.values import Code, absent
 
 
-class LineObject(DraftModel):
+class LineObject(SchemedIdentifier, term="BT-128", example="Z-2026-77", scheme="AVE", hint="LineObject.scheme"):
     """The invoiced object of a line, such as a meter or a subscription."""
-
-    id: Text = draft_field("BT-128", example="Z-2026-77", required=True)
-    scheme: Text | None = draft_field("BT-128-1", hint="LineObject.scheme", example="AVE")
 
 
 class LinePeriod(DraftModel):
@@ -43,11 +41,10 @@ class LinePeriod(DraftModel):
     end: Day | None = draft_field("BT-135", example="2026-10-31")
 
 
-class StandardItemIdentifier(DraftModel):
+class StandardItemIdentifier(
+    SchemedIdentifier, term="BT-157", example="04012345123456", scheme="0160", hint="StandardItemIdentifier.scheme"
+):
     """The identifier of an item in a registered scheme, such as a GTIN."""
-
-    id: Text = draft_field("BT-157", example="04012345123456", required=True)
-    scheme: Text | None = draft_field("BT-157-1", hint="StandardItemIdentifier.scheme", example="0160")
 
 
 class Classification(DraftModel):
@@ -153,11 +150,9 @@ class Line(DraftModel):
         )
 
     def _documents(self) -> list[model.LineDocument]:
-        invoiced = self.object
-        if invoiced is None:
+        if self.object is None:
             return []
-        identifier = as_identifier(invoiced.id, schemeID=invoiced.scheme)
-        return [model.LineDocument(identifier=identifier, type_code=Code("130"))]
+        return [model.LineDocument(identifier=self.object.build(), type_code=Code("130"))]
 
     def _price(self, currency: str) -> model.Price:
         base = self.price_base_quantity
@@ -184,13 +179,12 @@ class Line(DraftModel):
         ]
 
     def _item(self) -> model.Item:
-        standard = self.standard_item_id
         return model.Item(
             name=as_text(self.name),
             description=as_text(self.description),
             seller_identifier=as_identifier(self.seller_item_id),
             buyer_identifier=as_identifier(self.buyer_item_id),
-            standard_identifier=as_identifier(standard.id, schemeID=standard.scheme) if standard else absent,
+            standard_identifier=self.standard_item_id.build() if self.standard_item_id else absent,
             classifications=[
                 model.ItemClassification(identifier=_classification(it)) for it in self.classifications or ()
             ],

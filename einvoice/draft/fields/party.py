@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from einvoice.codelists import codes
 from einvoice.draft.fields.base import DraftModel, draft_field
+from einvoice.draft.fields.identifier import SchemedIdentifier
 from einvoice.draft.fields.types import Text, as_code, as_identifier, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import parties as model
@@ -41,60 +42,44 @@ class BuyerContact(DraftModel):
         return model.BuyerContact(name=as_text(self.name), telephone=as_text(self.telephone), email=as_text(self.email))
 
 
-class SellerIdentifier(DraftModel):
+class SellerIdentifier(SchemedIdentifier, term="BT-29", example="L-4711"):
     """An identifier of the seller."""
 
-    id: Text = draft_field("BT-29", example="L-4711", required=True)
-    scheme: Text | None = draft_field("BT-29-1", hint="scheme", example="0088")
 
-
-class BuyerIdentifier(DraftModel):
+class BuyerIdentifier(SchemedIdentifier, term="BT-46", example="K-1234"):
     """An identifier of the buyer."""
 
-    id: Text = draft_field("BT-46", example="K-1234", required=True)
-    scheme: Text | None = draft_field("BT-46-1", hint="scheme", example="0088")
 
-
-class PayeeIdentifier(DraftModel):
+class PayeeIdentifier(SchemedIdentifier, term="BT-60", example="Z-42"):
     """An identifier of the payee."""
 
-    id: Text = draft_field("BT-60", example="Z-42", required=True)
-    scheme: Text | None = draft_field("BT-60-1", hint="scheme", example="0088")
 
-
-class SellerRegistration(DraftModel):
+class SellerRegistration(SchemedIdentifier, term="BT-30", example="HRB 12345", scheme="0060"):
     """The registration of the seller in an official register."""
 
-    id: Text = draft_field("BT-30", example="HRB 12345", required=True)
-    scheme: Text | None = draft_field("BT-30-1", hint="scheme", example="0060")
 
-
-class BuyerRegistration(DraftModel):
+class BuyerRegistration(SchemedIdentifier, term="BT-47", example="HRB 54321", scheme="0060"):
     """The registration of the buyer in an official register."""
 
-    id: Text = draft_field("BT-47", example="HRB 54321", required=True)
-    scheme: Text | None = draft_field("BT-47-1", hint="scheme", example="0060")
 
-
-class PayeeRegistration(DraftModel):
+class PayeeRegistration(SchemedIdentifier, term="BT-61", example="HRB 777", scheme="0060"):
     """The registration of the payee in an official register."""
 
-    id: Text = draft_field("BT-61", example="HRB 777", required=True)
-    scheme: Text | None = draft_field("BT-61-1", hint="scheme", example="0060")
 
-
-class SellerElectronicAddress(DraftModel):
+class SellerElectronicAddress(
+    SchemedIdentifier,
+    term="BT-34",
+    example="rechnung@handwerk.example",
+    scheme="EM",
+    hint="SellerElectronicAddress.scheme",
+):
     """The electronic address of the seller."""
 
-    id: Text = draft_field("BT-34", example="rechnung@handwerk.example", required=True)
-    scheme: Text | None = draft_field("BT-34-1", hint="SellerElectronicAddress.scheme", example="EM")
 
-
-class BuyerElectronicAddress(DraftModel):
+class BuyerElectronicAddress(
+    SchemedIdentifier, term="BT-49", example="eingang@amt.example", scheme="EM", hint="BuyerElectronicAddress.scheme"
+):
     """The electronic address of the buyer, to which the invoice is sent."""
-
-    id: Text = draft_field("BT-49", example="eingang@amt.example", required=True)
-    scheme: Text | None = draft_field("BT-49-1", hint="BuyerElectronicAddress.scheme", example="EM")
 
 
 class Seller(DraftModel):
@@ -223,11 +208,8 @@ class TaxRepresentative(DraftModel):
         )
 
 
-class LocationIdentifier(DraftModel):
+class LocationIdentifier(SchemedIdentifier, term="BT-71", example="4012345000009"):
     """The identifier of the delivery location."""
-
-    id: Text = draft_field("BT-71", example="4012345000009", required=True)
-    scheme: Text | None = draft_field("BT-71-1", hint="scheme", example="0088")
 
 
 class Delivery(DraftModel):
@@ -269,12 +251,12 @@ def _address(party: Any, cls: type[model.Address]) -> Any:
     return cls(**content) if given else absent
 
 
-def _identifier(given: Any) -> Any:
-    return absent if given is None else as_identifier(given.id, schemeID=given.scheme)
+def _identifier(given: SchemedIdentifier | None) -> Any:
+    return absent if given is None else given.build()
 
 
-def _identifiers(given: Sequence[Any]) -> list[Any]:
-    return [_identifier(identifier) for identifier in given if identifier is not None]
+def _identifiers(given: Sequence[SchemedIdentifier | None]) -> list[Any]:
+    return [identifier.build() for identifier in given if identifier is not None]
 
 
 _VAT_IDENTIFIER: Final = re.compile(r"([A-Z]{2})([0-9A-Z+*]{2,13})")

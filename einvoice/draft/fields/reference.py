@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from einvoice.draft.fields.base import DraftModel, draft_field
+from einvoice.draft.fields.identifier import SchemedIdentifier
 from einvoice.draft.fields.types import Day, File, Text, as_code, as_date, as_identifier, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import invoice as model
@@ -34,15 +35,12 @@ class PrecedingInvoice(DraftModel):
         return model.PrecedingInvoice(number=as_identifier(self.number), issue_date=as_date(self.issue_date))
 
 
-class InvoicedObject(DraftModel):
+class InvoicedObject(SchemedIdentifier, term="BT-18", example="Z-4711", scheme="AVE", hint="InvoicedObject.scheme"):
     """The invoiced object, such as a meter or a contract."""
-
-    id: Text = draft_field("BT-18", example="Z-4711", required=True)
-    scheme: Text | None = draft_field("BT-18-1", hint="InvoicedObject.scheme", example="AVE")
 
     def build(self) -> Document:
         """Return the document that references the object."""
-        return Document(identifier=as_identifier(self.id, schemeID=self.scheme), type_code=Code("130"))
+        return Document(identifier=super().build(), type_code=Code("130"))
 
 
 class InvoicingPeriod(DraftModel):
