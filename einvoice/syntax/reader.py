@@ -168,9 +168,10 @@ class _Reader:
             attributes: Mapping[str, str] = NO_ATTRIBUTES
             if (kind == LEAF or below.collected_attributes) and (items := element.items()):
                 attributes = shared[tuple(items)]
-                for name in attributes:
-                    if name in below.collected_attributes:
-                        self.attributes[below, name].append(element)
+                if below.collected_attributes:
+                    for name in attributes:
+                        if name in below.collected_attributes:
+                            self.attributes[below, name].append(element)
 
             leaf: State | None = None
             target: Any = group

@@ -32,13 +32,13 @@ class FindingsByCode:
     def __init__(self, limit: int = MAX_PER_CODE) -> None:
         self._limit = limit
         self._findings: dict[tuple[str, str], list[Finding]] = {}
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._counts: dict[tuple[str, str], int] = {}
 
     def add(self, code: str, severity: str, build: Callable[[], Finding]) -> None:
         """Add the finding that `build` returns, or count it."""
         key = code, severity
-        self._counts[key] += 1
-        if self._counts[key] <= self._limit:
+        self._counts[key] = count = self._counts.get(key, 0) + 1
+        if count <= self._limit:
             self._findings.setdefault(key, []).append(build())
 
     def findings(self) -> list[Finding]:

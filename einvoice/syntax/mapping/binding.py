@@ -17,6 +17,7 @@ A field that begins with ``../`` belongs to the parent group. The model defines 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -107,6 +108,7 @@ def constant(path: str, text: str) -> Row:
     return Row(_steps(path), text=text)
 
 
+@functools.cache
 def qualified(name: str) -> str:
     """Return ``cbc:ID`` as lxml writes it: ``{namespace}ID``."""
     prefix, _, local = name.partition(":")
