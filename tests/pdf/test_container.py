@@ -163,6 +163,11 @@ def test_check_reports_exactly_its_fault(code):
     assert sorted(codes(FAULTY[code]())) == sorted([code, *ALSO.get(code, [])])
 
 
+def test_another_edition_is_left_to_the_validation_of_the_xml():
+    assert "PDF-GUIDELINE" not in codes(declaring("urn:cen.eu:en16931:2026"))
+    assert "PDF-GUIDELINE" in codes(declaring("urn:cen.eu:en16931:next"))
+
+
 @pytest.mark.parametrize("code", FAULTY)
 def test_texts_use_only_values_of_the_fault(code):
     faults = {fault.code: fault.values for fault in embedded_invoice.read(FAULTY[code]()).faults}
