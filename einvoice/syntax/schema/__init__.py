@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 
 from einvoice import cache
-from einvoice.model.location import line
+from einvoice.model.location import line, name
 from einvoice.syntax import mapping
 from einvoice.syntax.lexical import collapsed, wrong_binaries
 from einvoice.syntax.mapping.tables import table_of
@@ -32,6 +32,8 @@ __all__ = ["LIMIT", "SchemaFilesError", "content_models", "is_required", "is_val
 
 LIMIT: Final = 100
 """Maximum number of violations reported per document."""
+UNSEEN: Final = "SCHEMA-UNSEEN"
+"""Code of the information that violations may remain hidden."""
 
 _DATATYPE: Final = "SCHEMAV_CVC_DATATYPE_VALID_1_2_1"
 _BINARY: Final = "The value has characters that are not of base64."
@@ -61,12 +63,13 @@ def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation
     from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain  # imported on the first violation
 
     found = _at_elements(document, errors)
-    causes = {}
+    causes, unseen = {}, None
     others = [SchemaError(_DATATYPE, _BINARY, it, 1) for it in binaries]
     if not _is_large(document):
         from einvoice.syntax.schema.hidden import hidden
 
-        causes = dict(hidden(document, found, schema.models, lambda it: _at_elements(it, schema.errors(it))))
+        hidden_errors, unseen = hidden(document, found, schema.models, lambda it: _at_elements(it, schema.errors(it)))
+        causes = dict(hidden_errors)
         others += causes
     if others:
         found = _in_order(document, found, others)
@@ -74,6 +77,9 @@ def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation
     if len(found) > LIMIT:
         top = document.getroot()
         result.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
+    elif unseen is not None and (parent := unseen.getparent()) is not None:
+        values = {"element": name(unseen.tag), "parent": name(parent.tag)}
+        result.append(SchemaViolation(UNSEEN, values, unseen, line(unseen) or 1, ""))
     return result
 
 

@@ -29,10 +29,17 @@ class Hidden(NamedTuple):
     cause: etree._Element
 
 
+class Result(NamedTuple):
+    """The errors that others hide, and the first child that `PASSES` validations left unseen; None if all were seen."""
+
+    found: list[Hidden]
+    unseen: etree._Element | None
+
+
 def hidden(
     document: etree._ElementTree, errors: Collection[SchemaError], models: ContentModels, validate: Validate
-) -> list[Hidden]:
-    """Return the errors that others hide, at most those found in `PASSES` further validations.
+) -> Result:
+    """Return the errors that others hide: those found in `PASSES` further validations.
 
     Args:
         document: the document; it is not changed.
@@ -59,7 +66,7 @@ class _Search:
         for error in errors:
             self._add_parent(error)
 
-    def run(self, validate: Validate) -> list[Hidden]:
+    def run(self, validate: Validate) -> Result:
         for _ in range(PASSES):
             waiting = [it for it, unseen in self._unseen.items() if unseen]
             if not waiting:
@@ -68,7 +75,7 @@ class _Search:
             for tree in (self._copy, *map(etree.ElementTree, alone)):
                 for error in validate(tree):
                     self._add(error)
-        return self._found
+        return Result(self._found, next((unseen[0] for unseen in self._unseen.values() if unseen), None))
 
     def _add_parent(self, error: SchemaError) -> None:
         """Note the children that libxml2 did not validate because of an error."""
