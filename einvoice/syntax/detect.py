@@ -99,6 +99,7 @@ class Identity:
         specification: the declared one; the one named "unknown" if BT-24 is missing or unknown.
         data: rule data with the known specifications; None is the shipped one.
         padded: BT-24 with the white space around it; "" if there is none.
+        parts: the text nodes of BT-24 if comments or processing instructions divide it.
     """
 
     syntax: Syntax
@@ -108,6 +109,7 @@ class Identity:
     specification: Specification
     data: RuleData | None = None
     padded: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def profile(self) -> str:
@@ -260,7 +262,8 @@ def identify(document: etree._ElementTree, data: RuleData | None = None) -> Iden
 
 
 def _child(parent: etree._Element | None, tag: str) -> etree._Element | None:
-    return None if parent is None else next(parent.iterchildren(tag), None)
+    """Return the first child with a tag. A filtered iterator of lxml takes longer to make than these few children."""
+    return None if parent is None else next((it for it in parent if it.tag == tag), None)
 
 
 def _text(parent: etree._Element | None, tag: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from einvoice.quotation import quote, visible
 from einvoice.resources import RuleData
-from einvoice.syntax.detect import Identity, Specification, Syntax, specifications
+from einvoice.syntax.detect import Identity, Specification, Syntax, declared_specification, specifications
 
 _MAX_LENGTH: Final = 200
 """Maximum number of characters of a quoted identifier, and of one that is compared with the known ones."""
@@ -36,7 +36,8 @@ def remarks(identity: Identity) -> tuple[Remark, ...]:
     codes = specification.remarks if declared is not None else ("DECL-MISSING",)
     if not specification.current:
         codes = ("DECL-OUTDATED", *codes)
-    if not codes and not identity.padded and identity.root in (specification.scenarios or (identity.root,)):
+    is_plain = not (identity.padded or identity.parts)
+    if not codes and is_plain and identity.root in (specification.scenarios or (identity.root,)):
         return ()
     values = {"profile": specification.profile, "version": specification.version}
     if not specification.has_rules:
@@ -47,13 +48,22 @@ def remarks(identity: Identity) -> tuple[Remark, ...]:
     meant = specification
     if declared is not None:
         values["declared"] = quote(declared, limit=_MAX_LENGTH)
-        if specification.kind == "unknown" and (similar := nearest(declared, identity.syntax, identity.data)):
+        if specification.kind == "unknown" and (other := _of_other_syntax(identity)):
+            values |= {"other_syntax": other.syntaxes[0], "other_profile": other.profile}
+        elif specification.kind == "unknown" and (similar := nearest(declared, identity.syntax, identity.data)):
             meant = similar
             values |= {"similar": similar.identifiers[0], "similar_profile": similar.profile}
     found = [Remark(code, values) for code in codes]
     if reason := _why_no_scenario(identity, meant):
         found.append(Remark(_NO_SCENARIO, {**values, **reason}))
     return tuple(found)
+
+
+def _of_other_syntax(identity: Identity) -> Specification | None:
+    """Return the specification that BT-24 declares in the other syntax; None if there is none."""
+    other: Syntax = "CII" if identity.syntax == "UBL" else "UBL"
+    found = declared_specification(other, identity.customization_id, identity.data)
+    return None if found.kind == "unknown" else found
 
 
 def _successor(newer: Specification) -> Mapping[str, str]:
@@ -63,8 +73,9 @@ def _successor(newer: Specification) -> Mapping[str, str]:
 def _why_no_scenario(identity: Identity, meant: Specification) -> Mapping[str, str]:
     """Return values that state why KoSIT's configuration has no scenario for a document; empty if it has one.
 
-    It selects a scenario by root element and BT-24, which it compares character by character, with the white space
-    around it. Nothing is stated about a specification if neither it nor its successor has one: it is not meant for it.
+    It selects a scenario by root element and BT-24, of which it compares each text node (``text() = '…'``), character
+    by character, with the white space around it. Nothing is stated about a specification if neither it nor its
+    successor has one: it is not meant for it.
     """
     newer = specifications(identity.data).get(meant.superseded_by)
     if not (meant.scenarios or (newer and newer.scenarios)):
@@ -73,6 +84,9 @@ def _why_no_scenario(identity: Identity, meant: Specification) -> Mapping[str, s
         return {"misspelt": quote(identity.customization_id or "", limit=_MAX_LENGTH)}
     if identity.root not in meant.scenarios:
         return {"root": identity.root}
+    if identity.parts:  # one of the text nodes must be the identifier
+        is_whole = identity.customization_id in identity.parts
+        return {} if is_whole else {"divided": " | ".join(visible(it) for it in identity.parts)[:_MAX_LENGTH]}
     return {"padded": visible(identity.padded)[:_MAX_LENGTH]} if identity.padded else {}
 
 

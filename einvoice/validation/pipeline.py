@@ -122,6 +122,9 @@ class Outcome(NamedTuple):
     container: Container | None = None
 
 
+NOTHING: Final = Outcome()
+
+
 class Context(NamedTuple):
     """A document prepared for the passes.
 
@@ -179,7 +182,8 @@ def _schema_violations(document: Document, selection: RuleSelection) -> Sequence
         return violations
     from einvoice.facturx.structure import is_allowed
 
-    return [it for it in violations if not is_allowed(it, profile)]
+    kept = [it for it in violations if not is_allowed(it, profile)]
+    return kept if any(it.code != schema.UNSEEN for it in kept) else ()
 
 
 def xml_schema(context: Context) -> Outcome:
@@ -191,10 +195,12 @@ def xml_schema(context: Context) -> Outcome:
 
 def declaration(context: Context) -> Outcome:
     """Report a specification (BT-24) that is missing, unknown, outdated, or validated only in part."""
-    found = remarks(context.selection.identity_of(context.document.identity))
+    identity, declared = context.selection.identity_of(context.document.identity), context.invoice.specification
+    if declared and (parts := context.collector.text_nodes.get(declared.node)):
+        identity = replace(identity, parts=parts)
+    found, root = remarks(identity), context.document.root
     if not found:
-        return Outcome()
-    declared, root = context.invoice.specification, context.document.root
+        return NOTHING
     node = declared.node if declared else next(root.iterchildren("{*}ExchangedDocumentContext"), root)
     return Outcome([context.build.of_entry(it.code, "file", node, it.values) for it in found])
 
@@ -210,7 +216,7 @@ def profile(context: Context) -> Outcome:
     """Report violations of the XML schema of the Factur-X profile."""
     profile = context.selection.profile
     if profile is None or profile.is_schema:
-        return Outcome()
+        return NOTHING
     from einvoice.facturx.structure import schema_violations
 
     reported = [violation.element for violation in context.violations]
@@ -221,7 +227,7 @@ def profile(context: Context) -> Outcome:
 
 def rules(context: Context) -> Outcome:
     """Run the rules; a layer that does not run to completion is reported as an error."""
-    selection, missing = context.selection, Outcome()
+    selection, missing = context.selection, NOTHING
     if selection.missing:
         missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
     try:
@@ -282,7 +288,9 @@ def _layer_of(rule: Rule | SyntaxRule, selection: RuleSelection) -> str:
 def unmapped(context: Context) -> Outcome:
     """Report content that no business term covers, unless a rule or the XML schema reports it."""
     if context.violations:
-        return Outcome()
+        return NOTHING
+    if not context.invoice.unmapped:
+        return NOTHING
     elements = [it for it in context.invoice.unmapped if context.reported.isdisjoint((it, *it.iterancestors()))]
     rules = context.selection.profile
     profile = {"profile": rules.title} if rules and rules.is_schema else {}  # the profile provides for the content
@@ -303,8 +311,8 @@ def _names_of(element: Any) -> Mapping[str, str]:
 
 def repeated(context: Context) -> Outcome:
     """Report terms that the standard allows once and the document gives several times, unless a rule reports it."""
-    if context.violations or not context.invoice.repeated or context.selection.profile:  # a profile may allow it
-        return Outcome()
+    if not context.invoice.repeated or context.violations or context.selection.profile:  # a profile may allow it
+        return NOTHING
     found = FindingsByCode(_MAX_UNMAPPED)
     for first, further in context.invoice.repeated:
         is_reported = not context.reported.isdisjoint((further.node, *further.node.iterancestors()))
@@ -317,14 +325,14 @@ def encoding(context: Context) -> Outcome:
     """Report an XRechnung that is not in UTF-8, which no rule about its content can see."""
     selection = context.selection
     if not selection.plausibility or "xrechnung" not in selection.rulesets:
-        return Outcome()
+        return NOTHING
     data = context.document.xml
     declaration = data[: data.find(b"?>", 0, 200)].lower()
     if b'encoding="utf-8"' in declaration or b"encoding='utf-8'" in declaration:  # quick, and never so in UTF-16
-        return Outcome()
+        return NOTHING
     found = transcode(data).codec
     if found in _UTF_8:
-        return Outcome()
+        return NOTHING
     shown = "utf-16" if found.startswith("utf-16") else found.replace("iso8859", "iso-8859").replace("cp", "windows-")
     values = {"encoding": shown.upper()}
     return Outcome([context.build.of_entry(_ENCODING, "plausibility", context.document.root, values)])
@@ -334,7 +342,7 @@ def container(context: Context) -> Outcome:
     """Validate the PDF around the invoice."""
     hybrid = context.document.hybrid
     if hybrid is None:
-        return Outcome()
+        return NOTHING
     from einvoice.validation.container import validate_container
 
     container, layer = validate_container(context.document.data, hybrid, context.build)

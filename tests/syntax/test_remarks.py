@@ -109,6 +109,7 @@ BII = "urn:www.cenbii.eu:transaction:biitrns010:ver2.0:extended:urn:www.peppol.e
     [
         (CIUS + "urn:efactura.mfinante.ro:CIUS-RO:1.0.1", "CIUS-RO", "1.0.1", "DECL-CORE-ONLY"),
         (CIUS + "urn:efactura.mfinante.ro:CIUS-RO:1.0.9", "CIUS-RO", "1.0.9", "DECL-CORE-ONLY"),
+        (CIUS + "urn:efactura.mfinante.ro:CIUS-RO", "CIUS-RO", "", "DECL-CORE-ONLY"),
         (CIUS + "urn:fatturapa.gov.it:CIUS-IT:2.0.0", "CIUS-IT", "2.0.0", "DECL-CORE-ONLY"),
         (
             CIUS + "urn:fatturapa.gov.it:CIUS-IT:2.0.0#conformant#urn:fatturapa.gov.it:EXT-IT:1.0.0",
@@ -193,6 +194,13 @@ def test_identifiers_of_the_other_syntax_are_not_suggested():
     assert nearest("urn:factur-x.eu:1p0:minimun", "CII").profile == "Factur-X MINIMUM"
     assert nearest("urn:factur-x.eu:1p0:minimun", "UBL") is None
     assert nearest("urn:peppol:pint-billing-1@sg-1", "CII") is None
+
+
+def test_an_identifier_of_the_other_syntax_is_named_as_such():
+    (unknown,) = remarks(ubl(FACTUR_X_BASIC))
+    assert unknown.code == "DECL-UNKNOWN"
+    assert (unknown.values["other_profile"], unknown.values["other_syntax"]) == ("Factur-X BASIC", "CII")
+    assert "similar" not in unknown.values
 
 
 def test_a_long_identifier_is_shortened():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from lxml import etree
 
 import einvoice
 from einvoice.syntax import xml
@@ -104,7 +105,29 @@ def test_a_comment_elsewhere_divides_nothing() -> None:
 def test_text_nodes_are_counted_as_xpath_selects_them() -> None:
     data = b"<a><b> <!-- 1 -->EUR<!-- 2 --><?x?> </b><c>EUR<!-- --></c><d>E<![CDATA[U]]>R</d><e><!-- -->E</e></a>"
     root = xml.parse(data).getroot()
-    assert {it.tag: count for it, count in text_nodes(root, data, lambda: data).items()} == {"b": 3}
+    assert {it.tag: texts for it, texts in text_nodes(root, data, lambda: data).items()} == {"b": (" ", "EUR", " ")}
+
+
+def test_a_processing_instruction_divides_a_document_without_xml_declaration() -> None:
+    data = b"<a>E<?x?>R</a>"
+    root = xml.parse(data).getroot()
+    assert text_nodes(root, data, lambda: data) == {root: ("E", "R")}
+
+
+@pytest.mark.parametrize(
+    ("markup", "has_scenario"),
+    [("{0[0]}<!-- -->{0[1]}", False), ("<!-- -->{0[0]}{0[1]}<!-- -->", True), ("\n<!-- -->{0[0]}{0[1]}<?x?>\n", True)],
+)
+def test_kosits_validator_compares_each_text_node_of_the_identifier(markup: str, has_scenario: bool) -> None:
+    identifier = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
+    text = f">{markup.format((identifier[:30], identifier[30:]))}</cbc:CustomizationID>"
+    document = UBL.replace(f">{identifier}</cbc:CustomizationID>", text)
+    assert document != UBL
+    root = etree.fromstring(document.encode()).find("{*}CustomizationID")
+    assert bool(root.xpath("self::*[text() = $identifier]", identifier=identifier)) is has_scenario  # as KoSIT asks
+    found = [it for it in einvoice.validate(document.encode(), lang="en").findings if it.code == "DECL-NO-SCENARIO"]
+    expected = [] if has_scenario else ["a comment divides BT-24"]
+    assert [it.title().rpartition(": ")[2] for it in found] == expected
 
 
 def test_a_repeated_term_that_no_rule_objects_to_is_an_information() -> None:

@@ -23,7 +23,7 @@ from einvoice.syntax.reader import ElementCollector
 from einvoice.syntax.schema import is_required
 
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
-NO_TEXT_NODES: Final[Mapping[Any, int]] = MappingProxyType({})
+NO_TEXT_NODES: Final[Mapping[Any, tuple[str, ...]]] = MappingProxyType({})
 _DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
@@ -141,10 +141,10 @@ class Collector(ElementCollector):
         stack: the rule sets, each with its release.
         profile: name of the Factur-X profile whose rules apply besides, if any.
         data: the rule data; None is the shipped one.
-        text_nodes: number of text nodes of the elements that have several.
+        text_nodes: the text nodes of the elements that have several.
     """
 
-    __slots__ = ("_root", "_text_nodes")
+    __slots__ = ("_root", "text_nodes")
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class Collector(ElementCollector):
         stack: Stack,
         profile: str = "",
         data: RuleData | None = None,
-        text_nodes: Mapping[Any, int] = NO_TEXT_NODES,
+        text_nodes: Mapping[Any, tuple[str, ...]] = NO_TEXT_NODES,
     ) -> None:
         key = (root.tag, stack, profile, data)
         matcher = _MATCHERS.get(key)
@@ -161,7 +161,7 @@ class Collector(ElementCollector):
             matcher = _MATCHERS[key] = Matcher(table, rule_table(table.syntax, stack, profile, data))
         super().__init__(matcher)
         self._root = root
-        self._text_nodes = text_nodes
+        self.text_nodes = text_nodes
 
     def violations(self) -> list[SyntaxViolation]:
         """Return the violations in the order of the table, one for each context in which a rule is violated."""
@@ -170,7 +170,7 @@ class Collector(ElementCollector):
         for state, elements in elements_of.items():
             for watch in state.watches:
                 matches[watch.rule].append((watch, elements))
-            if state.repeat_watches and (len(elements) > 1 or self._text_nodes):
+            if state.repeat_watches and (len(elements) > 1 or self.text_nodes):
                 for watch in state.repeat_watches:
                     matches[watch.rule].append((watch, elements))
         attributes: Mapping[tuple[Any, str], list[Any]] = self.attributes
@@ -180,7 +180,7 @@ class Collector(ElementCollector):
         violations: list[SyntaxViolation] = []
         for rule, found in matches.items():
             check = checks.CHECKS[rule.check]
-            if self._text_nodes and rule.check == SINGLE_TEXT:
+            if self.text_nodes and rule.check == SINGLE_TEXT:
                 found = self._of_text_nodes(found)
             if check.select is not None:
                 found = _selected(rule, check.select, found)
@@ -193,8 +193,8 @@ class Collector(ElementCollector):
 
     def _of_text_nodes(self, matches: _Matches) -> _Matches:
         """Return each element as often as it has text nodes."""
-        count = self._text_nodes.get
-        return [(watch, [it for it in elements for _ in range(count(it, 1))]) for watch, elements in matches]
+        nodes = self.text_nodes.get
+        return [(watch, [it for it in elements for _ in nodes(it, (it,))]) for watch, elements in matches]
 
     def _occurrences(self, rule: SyntaxRule, matches: _Matches) -> Occurrences:
         """Return the elements found for each element of the context."""
@@ -225,11 +225,12 @@ class Collector(ElementCollector):
 def _selected(rule: SyntaxRule, select: checks.Select, matches: _Matches) -> _Matches:
     """Keep only the elements that violate a rule about single elements, usually none."""
     elements = matches[0][1] if len(matches) == 1 else [element for _, found in matches for element in found]
-    violating = set(select(rule, elements))
-    if not violating:
+    selected = select(rule, elements)
+    if not selected:
         return []
-    selected = [(watch, [element for element in elements if element in violating]) for watch, elements in matches]
-    return [(watch, elements) for watch, elements in selected if elements]
+    violating = set(selected)
+    kept = [(watch, [element for element in elements if element in violating]) for watch, elements in matches]
+    return [(watch, elements) for watch, elements in kept if elements]
 
 
 def _may_repeat(matches: _Matches) -> bool:
