@@ -127,7 +127,7 @@ def _prepare(settings: Settings, options: argparse.Namespace) -> int:
 def _add_key(settings: Settings, options: argparse.Namespace) -> int:
     file = KeyFile(settings.keys_file)
     if options.print_line:
-        plain, key = file.new(options.name, options.plan, options.expires)
+        plain, key = file.new_elsewhere(options.name, options.plan, options.expires)
         print(plain, key.line(), sep="\n")
     else:
         print(file.add(options.name, options.plan, options.expires))

@@ -24,6 +24,10 @@ _OTHER_VARIABLES: Final = frozenset({"EINVOICE_CACHE", "EINVOICE_VERAPDF", "EINV
 """Variables of the core library, and of `compose.yaml`."""
 _OTHER_PREFIXES: Final = ("EINVOICE_KEY_", "EINVOICE_PLAN_", "EINVOICE_TEST_")
 """Prefixes of API keys, plans, and settings of tests."""
+_ELSEWHERE: Final = {
+    "EINVOICE_LANG": "answers have the language of the parameter lang; EINVOICE_LANGUAGES offers more languages"
+}
+"""Variables of the command `einvoice` without effect here, and what takes their place."""
 
 ARTIFACTS_OFF: Final = "off"
 ARTIFACTS_FILE: Final = "file"
@@ -153,7 +157,11 @@ class Settings(BaseSettings):
         description="Store of artifacts: file (in the data folder), off, or redis://… to share them between replicas.",
     )
     artifact_seconds: int = Field(default=3600, ge=1, description="Lifetime of links to PDFs (seconds).")
-    artifact_megabytes: int = Field(default=1024, ge=16, description="Maximum size of the artifact file with its log.")
+    artifact_megabytes: int = Field(
+        default=1024,
+        ge=16,
+        description="Maximum size of the artifact file with its log, or of a Redis without maxmemory.",
+    )
     page: bool = Field(default=True, description="Serve the web app at /.")
     docs: bool = Field(
         default=True, description="Serve the interface documentation at /docs; requires EINVOICE_OPENAPI."
@@ -226,8 +234,8 @@ def check_variables(environ: Mapping[str, str] = os.environ) -> None:
     known = {*map(variable_name, Settings.model_fields), *_OTHER_VARIABLES}
     for name in sorted(environ):
         if name.startswith(PREFIX) and name.upper() not in known and not name.startswith(_OTHER_PREFIXES):
-            nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)
-            raise ValueError(f"unknown setting {name}; the nearest known one is {nearest[0]}")
+            (nearest,) = difflib.get_close_matches(name, known, n=1, cutoff=0)
+            raise ValueError(f"unknown setting {name}; {_ELSEWHERE.get(name, f'the nearest known one is {nearest}')}")
 
 
 def variable_name(field: str) -> str:

@@ -16,7 +16,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +204,7 @@ class KeyFile:
         return plain
 
     def new(self, name: str, plan: str, expires: datetime.date | None = None) -> tuple[str, Key]:
-        """Return a new key in plain and its stored form, without storing it.
+        """Return a new key in plain and its stored form, without storing it. Its label is the next free one.
 
         Raises:
             ValueError: see `add`.
@@ -216,6 +216,15 @@ class KeyFile:
             raise ValueError(f"the key would have expired already, on {expires}")
         self._check(plan)
         return generate_key(self._free_label(name), name, plan, expires)
+
+    def new_elsewhere(self, name: str, plan: str, expires: datetime.date | None = None) -> tuple[str, Key]:
+        """Return a new key as `new` does, for a place that this file does not know, such as a secret store.
+
+        Its label ends with the first digits of its hash: a line with a label that exists there would replace that key.
+        """
+        plain, key = self.new(name, plan, expires)
+        stem = key.label.rpartition("_")[0]
+        return plain, replace(key, label=f"{stem}_{key.digest[:6].upper()}")
 
     def revoke(self, label: str) -> None:
         """Remove the key with this label, whatever the other lines are. On a full volume its line is commented out.

@@ -70,7 +70,7 @@ def record_verdict(services: Services, request: Request, outcome: Message, docum
     """
     verdict = outcome.head["verdict"]
     state = request.scope["state"]
-    state["verdict"] = verdict
+    state.setdefault("verdicts", []).append(verdict)
     key = state["key"]
     services.metrics.record_document(verdict["syntax"], verdict["valid"], key.name)
     fields = {"request_id": state["request_id"], "key": key.label, "name": key.name, **verdict}

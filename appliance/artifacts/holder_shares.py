@@ -11,8 +11,11 @@ from typing import Final
 
 from appliance.artifacts.store import ShareExceeded, StoreError
 
-_ROW_BYTES: Final = 512
+ROW_BYTES: Final = 512
 """Size of a row without its content, in the table and its indexes."""
+
+NO_ROOM: Final = "the artifact store has reached its maximum size"
+SHARE_REACHED: Final = "a key has reached its share of the artifact store"
 
 
 class HolderShares:
@@ -36,7 +39,7 @@ class HolderShares:
             ShareExceeded: the holder has stored too much for that.
             StoreError: there is no room, whoever stores it.
         """
-        self._add(holder, size + _ROW_BYTES)
+        self._add(holder, size + ROW_BYTES)
         try:
             yield
         except BaseException:
@@ -47,15 +50,15 @@ class HolderShares:
         with self._lock:
             held, left = self._held[holder] + size, self._capacity - self._total - size
             if left < 0:
-                raise StoreError("the artifact store has reached its maximum size")
+                raise StoreError(NO_ROOM)
             if held > left:
-                raise ShareExceeded("a key has reached its share of the artifact store")
+                raise ShareExceeded(SHARE_REACHED)
             self._held[holder] = held
             self._total += size
 
     def remove(self, holder: str, size: int) -> None:
         """Uncount content."""
-        size += _ROW_BYTES
+        size += ROW_BYTES
         with self._lock:
             self._total -= size
             self._held[holder] -= size
@@ -66,6 +69,6 @@ class HolderShares:
         """Count anew; `stored` has holder and size of all content."""
         held: Counter[str] = Counter()
         for holder, size in stored:
-            held[holder] += size + _ROW_BYTES
+            held[holder] += size + ROW_BYTES
         with self._lock:
             self._held, self._total = held, held.total()

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from appliance.artifacts.holder_shares import HolderShares
+from appliance.artifacts.holder_shares import NO_ROOM, HolderShares
 from appliance.artifacts.store import StoreError, StoreFull
 from appliance.steady_clock import SteadyClock
 
@@ -265,13 +265,7 @@ class SQLiteStore:
         database.executescript("PRAGMA incremental_vacuum")
 
     def _erase_file(self) -> None:
-        """Overwrite the file and its log with zeros, then delete them."""
-        for path in self._files():
-            with contextlib.suppress(OSError), path.open("r+b", buffering=0) as file:
-                for position in range(0, path.stat().st_size, _CHUNK_BYTES):
-                    file.write(bytes(min(_CHUNK_BYTES, path.stat().st_size - position)))
-                os.fsync(file.fileno())
-            path.unlink(missing_ok=True)
+        erase_files(self._path.parent)
 
     def check(self) -> None:
         """Verify that the file is writable and the volume not full; checkpoint the WAL that `try_put` fills."""
@@ -291,10 +285,7 @@ class SQLiteStore:
 
     def size(self) -> float:
         """See `ArtifactStore`; includes the log."""
-        return sum(path.stat().st_size for path in self._files() if path.exists())
-
-    def _files(self) -> list[Path]:
-        return [self._path.with_name(FILE_NAME + suffix) for suffix in ("", "-wal", "-shm")]
+        return sum(path.stat().st_size for path in _files(self._path.parent) if path.exists())
 
     def _close(self) -> None:
         for database in (self._non_blocking, self._database):
@@ -310,7 +301,7 @@ class SQLiteStore:
         self._limit_log(database, 2 * self._log_bytes - size - _ROW_OVERHEAD)
         while self._used_bytes(database) + size + _ROW_OVERHEAD > self._file_bytes:
             if not self._drop_tombstones(database):
-                raise StoreError("the artifact store has reached its maximum size")
+                raise StoreError(NO_ROOM)
             self._limit_log(database, self._log_bytes)
 
     def _limit_log(self, database: sqlite3.Connection, limit: int) -> None:
@@ -438,6 +429,26 @@ class SQLiteStore:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         database.execute("COMMIT")
+
+
+def erase_files(folder: Path) -> bool:
+    """Overwrite the file in a folder and its log with zeros, then delete them; return whether there was any.
+
+    Raises:
+        OSError: a file could not be deleted.
+    """
+    found = [path for path in _files(folder) if path.exists()]
+    for path in found:
+        with contextlib.suppress(OSError), path.open("r+b", buffering=0) as file:
+            for position in range(0, path.stat().st_size, _CHUNK_BYTES):
+                file.write(bytes(min(_CHUNK_BYTES, path.stat().st_size - position)))
+            os.fsync(file.fileno())
+        path.unlink(missing_ok=True)
+    return bool(found)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder / f"{FILE_NAME}{suffix}" for suffix in ("", "-wal", "-shm")]
 
 
 def _page_counts(database: sqlite3.Connection) -> tuple[int, int]:

@@ -8,6 +8,8 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Sequence
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -72,4 +74,11 @@ class AccessLog:
             "key": key.label if key else None,
             "client": scope["client"][0] if scope.get("client") else None,
         }
-        log.log(level, "request", extra={"fields": {**fields, **scope["state"].get("verdict", {})}})
+        log.log(level, "request", extra={"fields": {**fields, **_summary(scope["state"].get("verdicts", []))}})
+
+
+def _summary(verdicts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the verdict on a document; for several, their number and that of the valid ones."""
+    if len(verdicts) > 1:
+        return {"documents": len(verdicts), "valid_documents": sum(bool(it["valid"]) for it in verdicts)}
+    return verdicts[0] if verdicts else {}

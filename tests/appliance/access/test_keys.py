@@ -1,6 +1,7 @@
 """API keys."""
 
 import datetime
+import hashlib
 import json
 import logging
 import re
@@ -267,8 +268,20 @@ def test_printed_line_is_a_key_for_the_environment(tmp_path, monkeypatch, capsys
     plain, line = capsys.readouterr().out.splitlines()
     assert not (tmp_path / "data").exists(), "nothing is stored"
     name, _, value = line.partition("=")
-    assert KeyRing(tmp_path / "missing.env", {name: value}).find(plain).label == "ACME_1"
+    label = KeyRing(tmp_path / "missing.env", {name: value}).find(plain).label
+    assert label == f"ACME_{hashlib.sha256(plain.encode()).hexdigest()[:6].upper()}"
     assert plain not in line
+
+
+def test_printed_lines_do_not_replace_each_other(tmp_path, monkeypatch, capsys):
+    """The second command knows nothing of the first: its line is to be added to the same environment."""
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path / "data"))
+    printed = []
+    for _ in range(2):
+        assert main(["keys", "add", "acme", "--print-line"]) == 0
+        printed.append(capsys.readouterr().out.split())
+    ring = KeyRing(tmp_path / "missing.env", dict(line.split("=", 1) for _, line in printed))
+    assert all(ring.find(plain).name == "acme" for plain, _ in printed)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from appliance.artifacts.redis_store import RedisStore
-from tests.helpers.artifacts import Clock
+from tests.helpers.artifacts import STORE_BYTES, Clock
 
 
 @pytest.fixture
@@ -18,6 +18,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def redis_store(redis_url):
-    store = RedisStore(redis_url)
+    store = RedisStore(redis_url, STORE_BYTES)
     yield store
     store.close()

@@ -185,7 +185,7 @@ def test_full_redis(own_redis):
         for number in range(20):
             store.put(str(number), secrets.token_bytes(MEGABYTE), 60, tombstone_seconds=60)
 
-    store = RedisStore(own_redis.url)
+    store = RedisStore(own_redis.url, STORE_BYTES)
     with pytest.raises(StoreError):
         fill()
     store.close()
@@ -193,7 +193,7 @@ def test_full_redis(own_redis):
 
 def test_unavailable_redis_error_has_no_password(tmp_path):
     pytest.importorskip("redis", reason="the extra redis is not installed")
-    store = RedisStore(f"unix://:pass-word@{tmp_path}/none.sock")
+    store = RedisStore(f"unix://:pass-word@{tmp_path}/none.sock", STORE_BYTES)
     with pytest.raises(StoreError) as caught:
         store.check()
     assert "pass-word" not in str(caught.value)
@@ -318,21 +318,77 @@ def test_large_content_is_erased_within_the_limit(store, clock):
 # ---------------------------------------------------------------- shares
 
 
-def fill(store, holder):
-    """Store content until it is refused."""
+@pytest.fixture
+def own_store(own_redis):
+    """A store in a Redis server of its own, which has 16 MB."""
+    store = RedisStore(own_redis.url, 1 << 40)
+    yield store
+    store.close()
+
+
+def fill(store, holder, seconds=60):
+    """Store content until it is refused; return the number of bytes stored."""
     for number in range(1_000):
         try:
-            store.put(f"{holder}-{number}", bytes(100_000), 60, holder=holder)
+            store.put(f"{holder}-{number}", bytes(100_000), seconds, holder=holder)
         except ShareExceeded:
-            return
+            return number * 100_000
+    pytest.fail("nothing was refused")
 
 
-def test_a_holder_cannot_fill_the_store_for_others(store):
+@pytest.mark.parametrize("kind", ["store", "own_store"])
+def test_a_holder_cannot_fill_the_store_for_others(request, kind):
+    store = request.getfixturevalue(kind)
     for holder in ("one", "two", "three"):
         fill(store, holder)
         store.put("other", bytes(100_000), 60, holder="other")
         assert store.get(f"{holder}-0") == bytes(100_000), "nothing is evicted"
         assert store.delete("other")
+
+
+def test_shares_in_redis_are_those_of_all_replicas(own_redis, own_store):
+    other = RedisStore(own_redis.url, 1 << 40)
+    stored = fill(own_store, "one")
+    assert stored == pytest.approx(6 * MEGABYTE, rel=0.03), "half of three quarters of 16 MB"
+    with pytest.raises(ShareExceeded):
+        other.put("more", bytes(100_000), 60, holder="one")
+    assert other.delete("one-0", "one-0/report.pdf")
+    assert not other.delete("one-0")
+    other.put("more", bytes(100_000), 60, holder="one")
+    other.put("more", bytes(100_000), 60, holder="one")  # replaced, and so not counted twice
+    with pytest.raises(ShareExceeded):
+        own_store.put("even more", bytes(100_000), 60, holder="one")
+    assert fill(other, "two") == pytest.approx(3 * MEGABYTE, rel=0.06), "half of the rest"
+    other.close()
+
+
+def test_shares_in_redis_are_free_after_expiry(own_store):
+    assert fill(own_store, "one", 2) > 6_000_000
+    wait_until(lambda: own_store.get("one-0") is None)
+    time.sleep(2)
+    assert fill(own_store, "one") > 6_000_000
+
+
+def test_redis_without_a_limit_has_the_configured_size(own_redis):
+    import redis
+
+    with redis.Redis.from_url(own_redis.url) as client:
+        client.config_set("maxmemory", 0)
+    store = RedisStore(own_redis.url, 4 * MEGABYTE)
+    assert fill(store, "one") == pytest.approx(2 * MEGABYTE, rel=0.1)
+    store.close()
+
+
+def test_content_can_be_deleted_from_a_full_redis(own_redis, own_store):
+    """Redis needs more than its limit, which was lowered: it refuses what needs memory."""
+    import redis
+
+    own_store.put("name", b"content", 60)
+    with redis.Redis.from_url(own_redis.url) as client:
+        client.config_set("maxmemory", 500_000)
+    with pytest.raises(StoreError):
+        own_store.put("more", b"content", 60)
+    assert own_store.delete("name")
 
 
 def test_shares_are_counted_anew(folder, clock):
@@ -401,3 +457,17 @@ def test_setting_selects_the_store(tmp_path):
     store.close()
     with pytest.raises(ValueError, match="redis"):
         open_store("memcached://host", tmp_path, 1)
+
+
+@pytest.mark.parametrize("location", ["off", "redis://localhost:1"])
+def test_file_of_an_earlier_setting_is_erased(folder, location):
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    store = open_store("file", folder, 1)
+    store.put("name", b"content of an invoice", 3600)
+    store.close()
+    same_file = folder.parent / "link"
+    same_file.hardlink_to(folder / FILE_NAME)
+    assert b"content of an invoice" in same_file.read_bytes()
+    open_store(location, folder, 1)
+    assert not any(folder.iterdir())
+    assert not any(same_file.read_bytes()), "overwritten, not only deleted"

@@ -45,6 +45,7 @@ def test_invalid_setting_is_reported(monkeypatch, capsys):
         ("EINVOICE_WORKRES", "EINVOICE_WORKERS"),
         ("EINVOICE_METRIC", "EINVOICE_METRICS"),
         ("EINVOICE_CASHE", "EINVOICE_CACHE"),
+        ("EINVOICE_LANG", "parameter lang; EINVOICE_LANGUAGES"),
     ],
 )
 def test_misspelled_setting_is_reported(monkeypatch, capsys, name, nearest):

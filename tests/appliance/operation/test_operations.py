@@ -60,7 +60,9 @@ def test_logs_contain_no_invoice_content_or_keys(server):
 def test_audit_log_has_a_line_for_each_document(server):
     files = ("a.xml", WRONG), ("b.xml", UBL)
     request_id = server.batch(*files).headers["X-Request-ID"]
-    log_line(server, request_id)
+    line = log_line(server, request_id)
+    assert (line["documents"], line["valid_documents"]) == (2, 1)
+    assert not {"valid", "syntax"} & set(line), "which would be those of one document"
     lines = [json.loads(line) for line in server.log().splitlines()]
     lines = [line for line in lines if line["logger"] == "appliance.audit" and line["request_id"] == request_id]
     verdicts = {line["sha256"]: (line["valid"], line["key"], line["name"]) for line in lines}
