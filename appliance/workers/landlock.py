@@ -1,21 +1,22 @@
 """Confines this process with Landlock, which Linux has since 5.13. See landlock(7).
 
-Landlock grants access to what lies beneath a folder, and denies the rest. To hide a folder, access is granted to
-everything beside it and beside each of its parents. Landlock also keeps the process from the memory of processes
-outside, and an unprivileged one from their environment. What it can deny depends on its version:
+Landlock grants access to what lies beneath a folder, and denies the rest. To hide a folder in one that can be read,
+access is granted to everything beside it and beside each of its parents. Landlock also keeps the process from the
+memory of processes outside, and an unprivileged one from their environment. What it can deny depends on its version:
 
     1  opening, creating, removing files (5.13)      4  TCP connections (6.7)
     2  moving files between folders (5.19)           5  control of devices (6.10)
     3  truncating files (6.2)                        6  signals, abstract Unix sockets (6.12)
 
-It does not deny datagrams (UDP), Unix sockets in a folder, and changes of the mode, the owner or the times of files.
+It does not deny datagrams (UDP) and Unix sockets in a folder (`appliance.workers.seccomp` does), nor changes of the
+mode, the owner or the times of files.
 """
 
 import ctypes
 import os
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -38,16 +39,19 @@ _SCOPES: Final = 0b11
 _NULL: Final = Path(os.devnull)
 
 
-def confine(hidden: Iterable[Path], visible: Iterable[Path] = (), writable: Iterable[Path] = ()) -> int:
+def confine(
+    readable: Iterable[Path], hidden: Iterable[Path], visible: Iterable[Path] = (), writable: Iterable[Path] = ()
+) -> int:
     """Confine this process and its children, as far as the kernel can; return the version of Landlock, 0 for none.
 
-    They cannot open `hidden` files, cannot write, except for the null device, cannot connect to others by TCP, and
-    cannot send signals to processes outside.
+    They cannot open files that are not `readable`, nor `hidden` ones, cannot write, except for the null device, cannot
+    connect to others by TCP, and cannot send signals to processes outside.
 
     Args:
-        hidden: files and folders to hide. Hidden too, beside them and beside each of their parents, is what is created
-            later, and files that the process may write, such as logs: once granted, they would take up space after
-            they are deleted, until the process ends.
+        readable: files and folders that can be read. Missing ones are skipped.
+        hidden: files and folders in them to hide. Hidden too, beside them and beside each of their parents, is what is
+            created later, and files that the process may write, such as logs: once granted, they would take up space
+            after they are deleted, until the process ends.
         visible: folders that can be read, wherever they are. Missing ones are skipped.
         writable: folders that can be written. Missing ones are skipped.
 
@@ -61,7 +65,8 @@ def confine(hidden: Iterable[Path], visible: Iterable[Path] = (), writable: Iter
     handled = [rights, *([_NETWORK] if version >= 4 else []), *([_SCOPES] if version >= 6 else [])]
     attributes = struct.pack(f"={len(handled)}Q", *handled)
     ruleset = _call("syscall", _CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
-    for path in {*_beside({path.resolve() for path in hidden}), *visible}:
+    concealed = {path.resolve() for path in hidden}
+    for path in {*_without(concealed, {path.resolve() for path in readable}), *visible}:
         _grant(ruleset, path, _READ)
     for path in (_NULL, *writable):
         _grant(ruleset, path, rights)
@@ -102,12 +107,14 @@ def _call(function: str, *arguments: object) -> int:
     return result
 
 
-def _beside(hidden: set[Path]) -> Iterable[Path]:
-    """Yield the entries of all parents of `hidden` paths, but those paths and parents; if none is hidden, the root."""
-    if not hidden:
-        yield Path("/")
+def _without(hidden: set[Path], readable: set[Path]) -> Iterator[Path]:
+    """Yield the `readable` paths; of those that contain `hidden` ones, what is beside these and their parents."""
     parents = {parent for path in hidden for parent in path.parents}
-    for parent in parents - hidden:
-        if parent.is_dir() and os.access(parent, os.R_OK) and not hidden & set(parent.parents):
-            entries = (it for it in parent.iterdir() if it not in parents | hidden and not it.is_symlink())
-            yield from (it for it in entries if it.is_dir() or not os.access(it, os.W_OK))
+    for path in readable:
+        if hidden & {path, *path.parents}:
+            continue
+        if path not in parents:
+            yield path
+        elif os.access(path, os.R_OK):
+            entries = {it for it in path.iterdir() if not it.is_symlink()}
+            yield from _without(hidden, {it for it in entries if it.is_dir() or not os.access(it, os.W_OK)})

@@ -12,6 +12,7 @@ import random
 import re
 import resource
 import select
+import shlex
 import signal
 import socket
 import sys
@@ -26,6 +27,7 @@ from appliance.workers.jobs import run_job
 from appliance.workers.landlock import COMPLETE, confine
 from appliance.workers.memory import collect_garbage, return_large_blocks
 from appliance.workers.protocol import PREFIX_BYTES, Message
+from appliance.workers.seccomp import deny_sockets
 
 log = logging.getLogger("appliance.workers.worker")  # not `__name__`, which is "__main__"
 
@@ -34,6 +36,23 @@ ORPHAN_SECONDS = 5
 
 OOM_SCORE = 500
 """Added to the score by which the system selects a process if memory is short, as if it used half of all memory."""
+
+_SYSTEM = (
+    "/bin",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/proc",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/var/cache/fontconfig",
+)
+
+SYSTEM_FOLDERS = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/var/cache/fontconfig")
+"""Programs, libraries, fonts and their settings, and the state of the system."""
 
 GC_INTERVAL = 50
 """Number of jobs between two runs of the cyclic garbage collector, which does not run during a job."""
@@ -100,18 +119,32 @@ def _offer_to_be_killed() -> None:
 
 
 def _confine(hidden: Sequence[str]) -> None:
-    """Hide the data folder and the key file, but not the rules and the cache, which may be in that folder.
+    """Let this process read what it may need only: not the data folder and the key file, but the rules in there.
 
-    From now on, this process cannot write what a later worker would execute, such as compiled rules.
+    From now on, this process cannot write what a later worker would execute, such as compiled rules, and cannot open
+    sockets.
     """
     names = ("EINVOICE_RULES_DIR", "EINVOICE_RULES_COPY", "EINVOICE_CACHE")
     needed = [*(os.environ.get(name) for name in names), *(f"{it}/rules" for it in hidden)]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "einvoice"
+    visible = [*(Path(it) for it in needed if it), cache]
     temporary = os.environ.get(TEMPORARY_FOLDER)
     if temporary:
         tempfile.tempdir = temporary
-    version = confine(map(Path, hidden), [Path(it) for it in needed if it], [Path(temporary)] if temporary else [])
-    if version < COMPLETE:
-        log.info("The kernel confines workers in part only", extra={"fields": {"landlock": version}})
+    version = confine(_readable(), map(Path, hidden), visible, [Path(temporary)] if temporary else [])
+    without_sockets = deny_sockets()
+    if version < COMPLETE or not without_sockets:
+        fields = {"landlock": version, "seccomp": without_sockets}
+        log.info("The kernel confines workers in part only", extra={"fields": fields})
+
+
+def _readable() -> set[Path]:
+    """Return what this process and its children may read: programs, libraries, fonts, Python and its modules."""
+    python = [sys.prefix, sys.base_prefix, *sys.path[1:]]  # the first is the working directory (`python -m`)
+    packages = [str(files(name)) for name in ("appliance", "einvoice")]
+    commands = shlex.split(os.environ.get("EINVOICE_VERAPDF", ""))[:1]
+    folders = [*SYSTEM_FOLDERS, *python, *packages, *(str(Path(it).resolve().parent) for it in commands)]
+    return {Path(it) for it in folders if it}
 
 
 def _warm_up() -> None:

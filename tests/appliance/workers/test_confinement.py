@@ -20,18 +20,28 @@ NO_LANDLOCK = 77
 
 @pytest.fixture(scope="module")
 def curious(tmp_path_factory):
-    """A server whose worker tries to read the key file on a signal: in a module that Python imports at its start."""
+    """A server whose worker tries to read the key file, and another one, on a signal: in a module that Python imports.
+
+    It opens a socket as well.
+    """
     folder = tmp_path_factory.mktemp("curious")
     script = """
-        import signal, sys
+        import signal, socket, sys
         def attempt(*_):
             try:
                 print("KEYS READ", len(open(sys.argv[-1]).read()), file=sys.stderr, flush=True)
             except PermissionError as error:
                 print("KEYS HIDDEN", error.filename, file=sys.stderr, flush=True)
+            for act in (lambda: open(FOREIGN), lambda: socket.socket(type=socket.SOCK_DGRAM)):
+                try:
+                    print("ALLOWED", act(), file=sys.stderr, flush=True)
+                except PermissionError:
+                    print("DENIED", file=sys.stderr, flush=True)
         signal.signal(signal.SIGUSR1, attempt)
     """
-    (folder / "sitecustomize.py").write_text(textwrap.dedent(script))
+    foreign = tmp_path_factory.mktemp("foreign") / "file"
+    foreign.write_text("content")
+    (folder / "sitecustomize.py").write_text(f"FOREIGN = {str(foreign)!r}\n{textwrap.dedent(script)}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
         with serving(folder / "data", workers=1, log_level="debug") as server:
@@ -70,7 +80,8 @@ def test_hidden_folder(tmp_path):
         from pathlib import Path
         from appliance.workers.landlock import confine
         folder = Path({str(tmp_path)!r})
-        if not confine([folder / "data", folder / "secret"], [folder / "data" / "rules"]):
+        readable = map(Path, ["/usr", "/lib", "/lib64", folder])
+        if not confine(readable, [folder / "data", folder / "secret"], [folder / "data" / "rules"]):
             raise SystemExit({NO_LANDLOCK})
         for name in ("data/keys.env", "secret", "link", "service.log"):
             for act in (Path.read_text, lambda path: os.truncate(path, 0), lambda path: path.write_text("x")):
@@ -94,7 +105,7 @@ ATTEMPTS = """
     from pathlib import Path
     from appliance.workers.landlock import confine
     folder, parent, port = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    version = confine([], [], [folder / "temporary"])
+    version = confine([Path("/")], [], [], [folder / "temporary"])
     attempts = {
         "write": (1, lambda: (folder / "compiled.rules").write_bytes(b"x")),
         "create": (1, lambda: (folder / "new.py").write_bytes(b"x")),
@@ -155,16 +166,62 @@ def test_worker_does_not_change_the_cache(tmp_path, monkeypatch):
         assert {path.name for path in (tmp_path / "cache").glob("program-*")} == stored
 
 
+SOCKETS = """
+    import errno, socket, subprocess, sys
+    from appliance.workers.seccomp import deny_sockets
+    first, second = socket.socketpair()
+    if not deny_sockets():
+        raise SystemExit(77)
+    for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+            try:
+                socket.socket(family, kind)
+            except PermissionError:
+                continue
+            raise SystemExit(f"not denied: {family} {kind}")
+    first.sendall(b"x")
+    assert second.recv(1) == b"x"
+    assert [socket.socketpair()], "between a process and its children"
+    child = "import socket\\ntry: socket.socket()\\nexcept PermissionError: print('denied')"
+    print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout)
+"""
+
+
 @pytest.mark.slow
-def test_nothing_is_hidden_without_paths(tmp_path):
-    (tmp_path / "file").write_text("content")
+def test_process_and_its_children_open_no_sockets():
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SOCKETS)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode == NO_LANDLOCK:
+        pytest.skip("the system has no seccomp")
+    assert (done.stdout.strip(), done.stderr) == ("denied", "")
+
+
+@pytest.mark.slow
+def test_only_what_is_listed_can_be_read(tmp_path):
+    for name in ("listed", "other", "listed/hidden"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("content")
     script = f"""
         from pathlib import Path
         from appliance.workers.landlock import confine
-        confine([])
-        assert Path({str(tmp_path / "file")!r}).read_text() == "content"
+        folder = Path({str(tmp_path)!r})
+        if not confine([folder / "listed", Path("/usr")], [folder / "listed/hidden"]):
+            raise SystemExit({NO_LANDLOCK})
+        for name in ("other/file", "listed/hidden/file"):
+            try:
+                (folder / name).read_text()
+            except PermissionError:
+                continue
+            raise SystemExit(f"{{name}} is accessible")
+        (folder / "listed").stat()
     """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode == NO_LANDLOCK:
+        pytest.skip("the kernel has no Landlock")
+    assert not done.stderr
 
 
 @pytest.mark.slow
@@ -173,7 +230,8 @@ def test_worker_cannot_open_the_key_file(curious):
         pytest.skip("the kernel has no Landlock")
     curious.add_key("acme")
     os.kill(curious.workers()[0], signal.SIGUSR1)
-    wait_until(lambda: "KEYS" in curious.log())
+    wait_until(lambda: curious.log().count("DENIED") == 2 or "ALLOWED" in curious.log())
+    assert "ALLOWED" not in curious.log(), "a file of others, a socket"
     assert f"KEYS HIDDEN {curious.data / 'keys.env'}" in curious.log()
     assert curious.validate().status_code == 200
 
