@@ -7,7 +7,8 @@ from einvoice.model.lines import Line, Period
 from einvoice.model.money import PaymentMeans, VatBreakdown
 from einvoice.model.parties import Seller
 from einvoice.model.values import Identifier
-from einvoice.rulebook.language import Where
+from einvoice.rulebook.language import Expression, Where
+from einvoice.rulebook.language.python import Writer
 from einvoice.rulebook.language.types import NUMBER, Type
 
 HERE = Where("en16931/BR-0.toml", "assert")
@@ -22,3 +23,9 @@ NAMES = {
     "identifier": Type(Identifier, terms=("BT-29",)),
     "expected": NUMBER,
 }
+
+
+def written(expression: Expression) -> tuple[str, Writer]:
+    """Return the Python of an expression, and what wrote it, which knows the globals of that."""
+    writer = Writer()
+    return writer.write(expression.node), writer

@@ -11,8 +11,7 @@ from lxml import etree
 from einvoice.errors import RuleError
 from einvoice.model.location import NAMESPACES
 from einvoice.rulebook.files.contexts import Context, deviations_of
-from einvoice.rulebook.language import Expression, Where
-from einvoice.rulebook.language.types import BOOLEAN
+from einvoice.rulebook.language import Where, condition
 from einvoice.rulebook.program.build import assemble
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import CheckedRule
@@ -23,7 +22,7 @@ from tests.cases import corpus
 from tests.helpers.rule_sets import shipped_rule_sets
 from tests.helpers.sampling import sampled
 
-FALSE = Expression("False", "False", BOOLEAN, frozenset(), frozenset(), {}, frozenset())
+FALSE = condition("False", {}, Where("", "assert"))
 
 #: Documents so damaged that the model has fewer elements than the XPath selects; the official rules hold for those.
 DAMAGED = {

@@ -17,6 +17,7 @@ from einvoice.rulebook import functions
 from einvoice.rulebook.functions import EXACT, GLOBALS
 from einvoice.rulebook.language import Where, check
 from einvoice.rulebook.language.types import Type
+from tests.helpers.expressions import written
 from tests.rulebook.functions.ask_saxon import Saxon, cases, occurrences
 
 CASES = [pytest.param(case, id=f"{path.stem}: {case['rule']}") for path, case in cases()]
@@ -44,8 +45,8 @@ def compiled(case):
     expression = check(case["rule"], names, Where("test", "rule"))
     lists = {f"_codes_{name}": frozenset(codes) for name, codes in case.get("lists", {}).items()}
     lists |= {f"_code_text_{name}": functions.joined_codes(codes) for name, codes in case.get("lists", {}).items()}
-    function = f"lambda x, y, all_x, all_y: {expression.code}"
-    return eval(function, {**GLOBALS, **expression.constants, **lists})
+    code, writer = written(expression)
+    return eval(f"lambda x, y, all_x, all_y: {code}", {**GLOBALS, **writer.numbers, **lists})
 
 
 def converted(answer):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from einvoice.errors import RuleError
 from einvoice.rulebook.language import check, condition
-from einvoice.rulebook.language.types import NUMBER
-from tests.helpers.expressions import HERE, NAMES
+from einvoice.rulebook.language.types import BOOLEAN, NUMBER
+from tests.helpers.expressions import HERE, NAMES, written
 
 
 def error_of(source, **options):
@@ -155,13 +155,13 @@ def test_name_of_a_function_is_reserved():
 def test_condition_must_be_boolean():
     with pytest.raises(RuleError, match="not a boolean"):
         condition("totals.net + 1", NAMES, HERE)
-    assert condition("False", NAMES, HERE).code == "False"
+    assert condition("False", NAMES, HERE).type == BOOLEAN
 
 
 @given(st.text(alphabet="()[]{}.,'=<>!+-*/ \n\tabinorst_0123é\\#:;&", max_size=40))
 def test_any_text_compiles_or_raises_rule_error(source):
     try:
-        code = check(source, NAMES, HERE).code
+        code, _ = written(check(source, NAMES, HERE))
     except RuleError:
         return
     assert compile(code, "rule", "eval")

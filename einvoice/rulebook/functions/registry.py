@@ -1,6 +1,6 @@
 """The registry of the functions of the rule language.
 
-The annotations of a function say what it takes, and ``language.lowerings`` how a call is compiled: ``str`` is the text
+The annotations of a function say what it takes, and ``language.calls`` how a call is checked: ``str`` is the text
 of the document, '' if it is absent; ``Numeric`` is an exact number, a double or ``absent``.
 """
 
@@ -18,7 +18,7 @@ Numeric = Any
 Boolean = Any
 """True, False, or ``absent``, which is neither."""
 
-#: Globals of generated code: the functions, and names that lowerings write.
+#: Globals of generated code: the functions, and names that `language.python` writes.
 GLOBALS: Final[dict[str, Any]] = {"absent": absent, "add": operator.add, "reduce": functools.reduce}
 #: The functions that a rule may call.
 CALLABLE: Final[dict[str, Callable[..., Any]]] = {}

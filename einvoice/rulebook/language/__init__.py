@@ -1,4 +1,4 @@
-"""The rule language: checks the expressions of rule files and compiles them to Python.
+"""The rule language: checks the expressions of rule files and returns them as typed nodes.
 
 The language is a subset of Python expressions: names and paths, ``and or not``, comparisons, ``in``, ``+ - * /``,
 ``a if … else b``, constants, calls of ``functions``, and generator expressions as their operands. ``check`` takes any
@@ -14,9 +14,10 @@ from einvoice import codelists
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData
 from einvoice.rulebook import functions
-from einvoice.rulebook.language import lowerings
 from einvoice.rulebook.language.checker import Checker
-from einvoice.rulebook.language.expression import Constant, Expression, Loop, Where
+from einvoice.rulebook.language.expression import Expression, Loop, Where
+from einvoice.rulebook.language.nodes import Constant
+from einvoice.rulebook.language.python import CODE_TEXT, CODES
 from einvoice.rulebook.language.types import Type
 
 __all__ = ["Constant", "Expression", "Loop", "Where", "bind", "check", "condition", "loops"]
@@ -30,7 +31,7 @@ def check(
     group: str | None = None,
     constants: Mapping[str, Constant] = {},
 ) -> Expression:
-    """Check an expression and compile it to Python.
+    """Check an expression.
 
     Args:
         source: the expression.
@@ -96,8 +97,8 @@ def bind(
     """Return the globals for the code lists of expressions, in the releases of their rule sets and a syntax."""
     result: dict[str, Any] = {}
     for name in lists:
-        is_set = name.startswith(lowerings.CODES)
-        code_list = name.removeprefix(lowerings.CODES if is_set else lowerings.CODE_TEXT)
+        is_set = name.startswith(CODES)
+        code_list = name.removeprefix(CODES if is_set else CODE_TEXT)
         release = releases.get(codelists.ruleset_of(code_list, data))
         listed = codelists.ordered(code_list, release, syntax, data)
         result[name] = frozenset(listed) if is_set else functions.joined_codes(listed)

@@ -1,4 +1,4 @@
-"""Checks an expression of the rule language: infers types, collects the terms it reads, and compiles it to Python."""
+"""Checks an expression of the rule language: infers types, and collects the terms it reads."""
 
 from __future__ import annotations
 
@@ -16,25 +16,35 @@ from einvoice.model.group import Group
 from einvoice.model.money import TaxCategory
 from einvoice.rulebook import functions
 from einvoice.rulebook.functions import patterns
-from einvoice.rulebook.language import fields, lowerings
-from einvoice.rulebook.language.expression import Constant, Expression, Loop, Where
-from einvoice.rulebook.language.operands import (
+from einvoice.rulebook.language import fields
+from einvoice.rulebook.language.calls import checked_call
+from einvoice.rulebook.language.conversions import (
     ExpressionError,
-    Operand,
     as_boolean,
     as_number,
     as_text,
     common,
-    constant_value,
     loop_source,
     numbers,
 )
-from einvoice.rulebook.language.types import BOOLEAN, COUNT, DOUBLE, NUMBER, TEXT, Type
+from einvoice.rulebook.language.expression import Expression, Loop, Where
+from einvoice.rulebook.language.nodes import (
+    Call,
+    Clause,
+    Constant,
+    Field,
+    Generator,
+    Literal,
+    Name,
+    Node,
+)
+from einvoice.rulebook.language.types import BOOLEAN, COUNT, NUMBER, TEXT, Type
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
+    ast.Div: "/",
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",
@@ -76,31 +86,29 @@ class Checker:
     def expression(self, boolean: bool = False) -> Expression:
         """Return the checked expression; with ``boolean``, its result must be true or false."""
         try:
-            operand = self._visit(self._parse())
-            if operand.clauses:
+            node = self._visit(self._parse())
+            if isinstance(node, Generator):
                 raise ExpressionError(
-                    operand.node,
+                    node,
                     "a generator expression is only allowed as an operand of a function",
                     "any(…), all(…), sum(…), count(…)",
                 )
-            code = as_boolean(operand) if boolean else self._code_of(operand)
+            return self._expression(as_boolean(node) if boolean else _plain(node))
         except ExpressionError as wrong:
             raise self._error(wrong) from None
-        return self._expression(code, operand.type)
 
     def loop(self, name: str, group: str) -> Loop:
         """Return the expression as a loop over ``name``; ``group`` is the business group that the name represents."""
         try:
-            node = self._parse()
-            self._free(name, node)
-            operand = self._visit(node, step=True)
-            code = loop_source(operand)
+            parsed = self._parse()
+            self._free(name, parsed)
+            node = loop_source(self._visit(parsed, step=True))
         except ExpressionError as wrong:
             raise self._error(wrong) from None
-        type_ = operand.type.one
+        type_ = node.type.one
         if group:
             type_ = replace(type_, group=group, terms=(group,) if group in type_.terms else type_.terms)
-        return Loop(name, self._expression(code, replace(type_, many=True)), type_)
+        return Loop(name, self._expression(node), type_)
 
     def _parse(self) -> ast.expr:
         # Brackets allow several lines, and make columns count from 1.
@@ -124,21 +132,12 @@ class Checker:
         column = getattr(error.node, "col_offset", None)
         return RuleError(error.message, file=self.where.file, key=self.where.key, column=column, hint=error.hint)
 
-    def _code_of(self, operand: Operand) -> str:
-        if operand.type.sort == "number" and operand.literal is not None:
-            return as_number(operand)
-        return operand.code
-
-    def _expression(self, code: str, type_: Type) -> Expression:
-        used = {node.id for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Name)}
-        exact = {name: number for name in sorted(used) if (number := constant_value(name)) is not None}
-        lists = frozenset(name for name in used if name.startswith((lowerings.CODES, lowerings.CODE_TEXT)))
-        terms, names = frozenset(self.terms), frozenset(self.used & self.declared)
-        return Expression(self.source.strip(), code, type_, terms, names, exact, lists)
+    def _expression(self, node: Node) -> Expression:
+        return Expression(self.source.strip(), node, frozenset(self.terms), frozenset(self.used & self.declared))
 
     # -------------------------------------------------------------------------------- its parts
 
-    def _visit(self, node: ast.expr, step: bool = False) -> Operand:
+    def _visit(self, node: ast.expr, step: bool = False) -> Node:
         """Check one node. As a ``step`` of a path or the source of a loop, a group does not count as read."""
         match node:
             case ast.Constant():
@@ -150,27 +149,26 @@ class Checker:
             case ast.Call():
                 return self._call(node)
             case ast.BoolOp():
-                operator = _OPERATORS[type(node.op)]
-                code = f" {operator} ".join(as_boolean(self._visit(value)) for value in node.values)
-                return Operand(node, f"({code})", BOOLEAN)
+                operands = tuple(as_boolean(self._visit(value)) for value in node.values)
+                return Call(node, BOOLEAN, _OPERATORS[type(node.op)], operands)
             case ast.UnaryOp(op=ast.Not()):
-                return Operand(node, f"(not {as_boolean(self._visit(node.operand))})", BOOLEAN)
+                return Call(node, BOOLEAN, "not", (as_boolean(self._visit(node.operand)),))
             case ast.UnaryOp(op=ast.USub()):
-                (code,), type_ = numbers([self._visit(node.operand)])
-                return Operand(node, f"(-{code})", type_)
+                operands, type_ = numbers([self._visit(node.operand)])
+                return Call(node, type_, "-", operands)
             case ast.BinOp():
                 return self._calculation(node)
             case ast.Compare():
                 return self._comparison(node)
             case ast.IfExp():
                 test = as_boolean(self._visit(node.test))
-                (code, otherwise), type_ = common([self._visit(node.body), self._visit(node.orelse)])
-                return Operand(node, f"({code} if {test} else {otherwise})", type_)
+                operands, type_ = common([self._visit(node.body), self._visit(node.orelse)])
+                return Call(node, type_, "if", (test, *operands))
             case ast.GeneratorExp():
                 return self._generator(node)
         raise ExpressionError(node, f"{type(node).__name__} is not part of the rule language")
 
-    def _constant(self, node: ast.Constant) -> Operand:
+    def _constant(self, node: ast.Constant) -> Node:
         value: object = node.value
         if isinstance(value, float):
             written = ast.get_source_segment(f"({self.source})", node) or ""
@@ -196,7 +194,7 @@ class Checker:
             hint = r"write a backslash of a pattern as \\, in a text in quotes as \\\\"
             raise ExpressionError(node, f"the text contains the control character U+{ord(control):04X}", hint)
 
-    def _name(self, node: ast.Name, step: bool) -> Operand:
+    def _name(self, node: ast.Name, step: bool) -> Node:
         if node.id in self.constants:
             return _literal(node, self.constants[node.id])
         if node.id not in self.names:
@@ -206,9 +204,9 @@ class Checker:
         self.used.add(node.id)
         type_ = self.names[node.id]
         self._read(type_, step)
-        return Operand(node, node.id, type_, repeatable=True)
+        return Name(node, type_, node.id)
 
-    def _attribute(self, node: ast.Attribute, step: bool) -> Operand:
+    def _attribute(self, node: ast.Attribute, step: bool) -> Node:
         owner = self._visit(node.value, step=True)
         if owner.type.many:
             raise ExpressionError(node.value, f"{owner} is a sequence", f"… for x in {ast.unparse(node.value)}")
@@ -218,14 +216,13 @@ class Checker:
             raise ExpressionError(node, f"{what} has no field '{node.attr}'", _near(node.attr, known))
         type_ = fields.type_of(owner.type, node.attr, self.group)
         self._read(type_, step)
-        repeatable = owner.repeatable and fields.is_stored(owner.type.cls, node.attr)
-        return Operand(node, f"{owner.code}.{node.attr}", type_, repeatable=repeatable)
+        return Field(node, type_, owner, node.attr)
 
     def _read(self, type_: Type, step: bool) -> None:
         if not step or (type_.is_value and not type_.many):
             self.terms.update(type_.terms)
 
-    def _call(self, node: ast.Call) -> Operand:
+    def _call(self, node: ast.Call) -> Node:
         if not isinstance(node.func, ast.Name) or node.keywords:
             raise ExpressionError(node, "only functions can be called, with positional operands")
         name = node.func.id
@@ -237,43 +234,41 @@ class Checker:
             return self._with_same_exemption(node)
         if name not in functions.CALLABLE:
             raise ExpressionError(node, f"unknown function '{name}'", _near(name, functions.CALLABLE))
-        code, type_ = lowerings.lower(node, [self._visit(operand) for operand in node.args])
-        return Operand(node, code, type_)
+        return checked_call(node, name, [self._visit(operand) for operand in node.args])
 
-    def _descendants(self, node: ast.Call) -> Operand:
+    def _descendants(self, node: ast.Call) -> Node:
         match node.args:
             case [ast.Name(id=name)] if cls := Group.known.get(name):
                 self._visit(ast.copy_location(ast.Name("invoice", ast.Load()), node), step=True)
-                return Operand(node, f"descendants({name!r}, ())", Type(cls, many=True, terms=cls.groups))
+                return Call(node, Type(cls, many=True, terms=cls.groups), "descendants", (_literal(node, name),))
         raise ExpressionError(
             node, "descendants takes the name of a group", _near(ast.unparse(node)[12:-1], Group.known)
         )
 
-    def _with_vat(self, node: ast.Call) -> Operand:
+    def _with_vat(self, node: ast.Call) -> Node:
         """Check ``with_vat(items, category)`` or ``with_vat(items, category, rate)``; both read the taxes of items."""
         if len(node.args) not in (2, 3):
             raise ExpressionError(node, f"'with_vat' takes 2 or 3 operands, not {len(node.args)}")
         items, category, *rate = self._visit(node.args[0], step=True), *map(self._visit, node.args[1:])
         self._read_fields(self._taxes(items), ("category", "rate")[: len(node.args) - 1])
-        codes = [items.code, as_text(category), *map(as_number, rate)]
-        return Operand(node, f"with_vat({', '.join(codes)})", items.type)
+        return Call(node, items.type, "with_vat", (items, as_text(category), *map(as_number, rate)))
 
-    def _with_same_exemption(self, node: ast.Call) -> Operand:
+    def _with_same_exemption(self, node: ast.Call) -> Node:
         """Check ``with_same_exemption(items, tax)``; it reads the exemption reasons of both."""
         if len(node.args) != 2:
             raise ExpressionError(node, f"'with_same_exemption' takes 2 operands, not {len(node.args)}")
         items, tax = (self._visit(operand, step=True) for operand in node.args)
         if tax.type.many or not issubclass(tax.type.cls, TaxCategory):
-            raise ExpressionError(tax.node, f"{tax} is {tax.type}, not a tax")
+            raise ExpressionError(tax, f"{tax} is {tax.type}, not a tax")
         for taxes in (self._taxes(items), tax.type):
             self._read_fields(taxes, ("exemption_reason", "exemption_reason_code"))
-        return Operand(node, f"with_same_exemption({items.code}, {tax.code})", items.type)
+        return Call(node, items.type, "with_same_exemption", (items, tax))
 
-    def _taxes(self, items: Operand) -> Type:
+    def _taxes(self, items: Node) -> Type:
         """Return the type of the taxes of a sequence of groups."""
         if not items.type.many or "taxes" not in fields.fields_of(items.type.cls):
             raise ExpressionError(
-                items.node, f"{items} is {items.type}, not a sequence of groups with taxes", "invoice.lines"
+                items, f"{items} is {items.type}, not a sequence of groups with taxes", "invoice.lines"
             )
         return fields.type_of(items.type, "taxes", self.group).one
 
@@ -281,19 +276,16 @@ class Checker:
         for name in names:
             self._read(fields.type_of(owner, name, self.group), step=False)
 
-    def _calculation(self, node: ast.BinOp) -> Operand:
+    def _calculation(self, node: ast.BinOp) -> Node:
         operands = [self._visit(node.left), self._visit(node.right)]
-        (left, right), type_ = numbers(operands)
-        if isinstance(node.op, ast.Div):
-            helper = "_divide_double" if type_ == DOUBLE else "_divide"
-            return Operand(node, f"{helper}({left}, {right})", type_)
+        converted, type_ = numbers(operands)
         if type(node.op) not in _OPERATORS:
             raise ExpressionError(node, "the only operators are + - * /")
-        if all(operand.type.cls is int for operand in operands):
+        if not isinstance(node.op, ast.Div) and all(operand.type.cls is int for operand in operands):
             type_ = COUNT
-        return Operand(node, f"({left} {_OPERATORS[type(node.op)]} {right})", type_)
+        return Call(node, type_, _OPERATORS[type(node.op)], converted)
 
-    def _comparison(self, node: ast.Compare) -> Operand:
+    def _comparison(self, node: ast.Compare) -> Node:
         operators = [_OPERATORS.get(type(operator)) for operator in node.ops]
         if None in operators:
             raise ExpressionError(node, "the only comparisons are == != < <= > >= in and not in")
@@ -301,15 +293,14 @@ class Checker:
             return self._membership(node, str(operators[0]))
         if "in" in operators or "not in" in operators:
             raise ExpressionError(node, "'in' cannot be part of a chained comparison")
-        operands = [self._visit(operand) for operand in (node.left, *node.comparators)]
-        if all(operand.type.cls is int for operand in operands):
-            codes = [operand.code for operand in operands]
-        else:
-            codes, _ = common(operands)
-        chain = "".join(f" {operator} {code}" for operator, code in zip(operators, codes[1:], strict=True))
-        return Operand(node, f"({codes[0]}{chain})", BOOLEAN)
+        operands = tuple(self._visit(operand) for operand in (node.left, *node.comparators))
+        if any(operand.type.cls is not int for operand in operands):
+            operands, _ = common(operands)
+        pairs = zip(operands, operators, operands[1:], strict=False)
+        tests = tuple(Call(node, BOOLEAN, str(operator), (left, right)) for left, operator, right in pairs)
+        return tests[0] if len(tests) == 1 else Call(node, BOOLEAN, "and", tests)
 
-    def _membership(self, node: ast.Compare, operator: str) -> Operand:
+    def _membership(self, node: ast.Compare, operator: str) -> Node:
         operand, right = self._visit(node.left), node.comparators[0]
         if isinstance(right, ast.Tuple):
             members = [self._visit(member) for member in right.elts]
@@ -319,47 +310,37 @@ class Checker:
             raise ExpressionError(
                 right, f"'{operator}' needs constants in brackets", "any_equal(…) or any(… for x in …)"
             )
-        if not members or any(member.literal is None for member in members):
+        if not members or not all(isinstance(member, Literal) for member in members):
             raise ExpressionError(right, f"'{operator}' needs constants in brackets")
-        (code, *listed), _ = common([operand, *members])
-        # Python compiles a set of texts to one constant; numbers are global names, so they stay a tuple.
-        inside = "{" + ", ".join(listed) + "}" if operand.type.sort == "text" else f"({', '.join(listed)},)"
-        test = f"({code} in {inside})"
-        return Operand(node, test if operator == "in" else f"(not {test})", BOOLEAN)
+        test = Call(node, BOOLEAN, "in", common([operand, *members])[0])
+        return test if operator == "in" else Call(node, BOOLEAN, "not", (test,))
 
-    def _generator(self, node: ast.GeneratorExp) -> Operand:
+    def _generator(self, node: ast.GeneratorExp) -> Node:
         outer = dict(self.names)
         clauses = []
         for part in node.generators:
             if not isinstance(part.target, ast.Name) or part.is_async:
                 raise ExpressionError(part.target, "a loop has one name")
             self._free(part.target.id, part.target)
-            operand = self._visit(part.iter, step=True)
-            clauses.append(f"for {part.target.id} in {loop_source(operand)}")
-            self.names[part.target.id] = operand.type.one
-            clauses += [f"if {as_boolean(self._visit(test))}" for test in part.ifs]
-        member = self._visit(node.elt)
+            source = loop_source(self._visit(part.iter, step=True))
+            self.names[part.target.id] = source.type.one
+            tests = tuple(as_boolean(self._visit(test)) for test in part.ifs)
+            clauses.append(Clause(part.target.id, source, tests))
+        member = _plain(self._visit(node.elt))
         self.names = outer
         if member.type.many:
             raise ExpressionError(node.elt, f"{member} is a sequence", "a second 'for'")
-        # A constant (sum(1 for …)) is written as a number.
-        code = self._code_of(member)
-        return Operand(node.elt, code, replace(member.type, many=True), clauses=" ".join(clauses))
+        return Generator(node.elt, replace(member.type, many=True), member, tuple(clauses))
 
     def _free(self, name: str, node: ast.AST) -> None:
         if name in functions.GLOBALS or name in self.names or name in self.constants or name.startswith("_"):
             raise ExpressionError(node, f"'{name}' is already in use; choose another name for the loop")
 
 
-def _literal(node: ast.expr, value: Constant) -> Operand:
-    if isinstance(value, bool):
-        return Operand(node, repr(value), BOOLEAN, value)
-    if isinstance(value, int):
-        return Operand(node, repr(value), COUNT, value)
-    if isinstance(value, Decimal):
-        return Operand(node, repr(value), NUMBER, value)
-    if isinstance(value, str):
-        return Operand(node, repr(value), TEXT, value)
+def _literal(node: ast.expr, value: Constant) -> Literal:
+    for cls, type_ in ((bool, BOOLEAN), (int, COUNT), (Decimal, NUMBER), (str, TEXT)):
+        if isinstance(value, cls):
+            return Literal(node, type_, value)
     raise ExpressionError(node, f"'{ast.unparse(node)}' is a list of constants", "x in " + ast.unparse(node))
 
 
@@ -372,6 +353,11 @@ def _escape_hint(sign: str) -> str:
     if instead := {"\\d": "[0-9]", **patterns.INSTEAD}.get(f"\\{sign}"):
         return f"write {instead}"
     return rf"write \\{sign}, in a text in quotes \\\\{sign}" if sign.isalnum() else f"write [{sign}]"
+
+
+def _plain(node: Node) -> Node:
+    """Return a constant number as an exact one (``sum(1 for …)``); any other node as it is."""
+    return as_number(node) if isinstance(node, Literal) and node.type.sort == "number" else node
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
+from einvoice.rulebook.language.nodes import Node
 from einvoice.rulebook.language.types import Type
-
-#: A constant of a family of rules: a number, a text or several texts.
-Constant = str | int | Decimal | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +22,25 @@ class Expression:
 
     Attributes:
         source: as in the rule file.
-        code: Python for a generated function. Its globals are ``functions.GLOBALS``, ``constants`` and ``lists``.
-        type: of the result.
+        node: what it means.
         terms: the business terms that it reads.
         names: the declared names it uses.
-        constants: the exact numbers it uses, by the name of a global.
-        lists: the code lists it uses; see ``bind``.
     """
 
     source: str
-    code: str
-    type: Type
+    node: Node
     terms: frozenset[str]
     names: frozenset[str]
-    constants: Mapping[str, Decimal]
-    lists: frozenset[str]
+
+    @property
+    def type(self) -> Type:
+        """The type of the result."""
+        return self.node.type
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``name in source``: ``source.code`` is an iterable, ``type`` the type of ``name``."""
+    """``name in source``: ``source`` is a sequence, or a single value or group; ``type`` is the type of ``name``."""
 
     name: str
     source: Expression

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +15,7 @@ from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.load import read_copies, read_definitions
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import bind
-from einvoice.rulebook.program.fusion import fused
 from einvoice.rulebook.program.generate import generate
-from einvoice.rulebook.program.optimize import optimize
 from einvoice.rulebook.program.program import Layer
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
 
@@ -134,31 +131,21 @@ def assemble(
     each rule the source of the function that collects the occurrences of its operands.
     """
     source = generate(rules)
-    contexts = {names[0]: names for names in source.contexts}
-    others = source.functions.keys() - {name for names in source.contexts for name in names}
-    functions = {
-        name: compiled(*(source.functions[it] for it in names))
-        for name, names in (contexts | {name: [name] for name in others}).items()
-    }
+    functions = {name: compiled(it) for name, it in source.functions.items()}
     indices = {name: index for index, name in enumerate(source.rules)}
     rows = [tuple(it.rule) for it in rules]
     return (
         rows,
-        (functions, tuple(contexts), indices, source.operands),
+        (functions, tuple(source.contexts), indices, source.operands),
         source.numbers,
         bind(source.lists, releases, syntax, data),
     )
 
 
 @functools.lru_cache(maxsize=4096)
-def compiled(*functions: str) -> CodeType:
-    """Return the code of a function, or of several with the same first loop.
-
-    The programs of other releases and stacks have most of them, too.
-    """
-    module = optimize(ast.parse("\n".join(functions)))
-    module.body = [fused([it for it in module.body if isinstance(it, ast.FunctionDef)])]
-    constants = compile(module, "<rules>", "exec").co_consts
+def compiled(function: str) -> CodeType:
+    """Return the code of a function. The programs of other releases and stacks have most of them, too."""
+    constants = compile(function, "<rules>", "exec").co_consts
     return next(it for it in constants if isinstance(it, CodeType))
 
 

@@ -1,16 +1,21 @@
 """Generate Python from checked rules: one function for each context, with a single loop for all its rules.
 
-Contexts with the same first loop are named together: `fusion` merges their functions.
+Contexts with the same first loop, such as over all lines, have one function: the lines of a large invoice do not fit
+into the caches of the processor, and each loop reads them from memory again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Final, NamedTuple, TypeAlias
 
-from einvoice.rulebook.files.contexts import Scope
+from einvoice.rulebook.files.contexts import INVOICE, Scope
 from einvoice.rulebook.language import Expression
+from einvoice.rulebook.language.nodes import Field, Name
+from einvoice.rulebook.language.python import Writer
+from einvoice.rulebook.program.optimize import Path, QuickWriter, local_name
 from einvoice.rulebook.program.typecheck import CheckedRule
 
 #: Arguments of the function of a context: the invoice, the function that reports a violation, and the functions
@@ -19,14 +24,17 @@ _PARAMETERS: Final = "invoice, _report, descendants, with_vat"
 _SHARED: Final = "descendants, with_vat"
 _INDENT: Final = "    "
 
+#: Rules of a context, each with the name of the global that holds its index.
+_Rules: TypeAlias = Sequence[tuple[str, CheckedRule]]
+
 
 class Source(NamedTuple):
     """Source of a program. The same rules of a context have the same source in every program.
 
     Attributes:
         functions: the source of each function, by name.
-        contexts: names of the functions to run, in their order, those with the same first loop together. The other
-            functions select the situations of violations.
+        contexts: names of the functions to run, in their order. The other functions select the situations of
+            violations.
         rules: for each rule, the name of the global that holds its index.
         numbers: exact numbers that the functions use as globals, by name.
         lists: names of the code lists that they use as globals.
@@ -34,7 +42,7 @@ class Source(NamedTuple):
     """
 
     functions: Mapping[str, str]
-    contexts: Sequence[Sequence[str]]
+    contexts: Sequence[str]
     rules: tuple[str, ...]
     numbers: Mapping[str, str]
     lists: set[str]
@@ -51,17 +59,19 @@ def generate(rules: Sequence[CheckedRule]) -> Source:
     named = list(zip(_names(rules), rules, strict=True))
     for name, rule in named:
         by_scope.setdefault(rule.scope.name, []).append((name, rule))
-    writer = _Writer()
-    contexts: dict[str, list[str]] = {}
-    for of_scope in by_scope.values():
-        loop, name = writer.function(of_scope)
-        contexts.setdefault(loop or name, []).append(name)
+    by_loop: dict[tuple[str, ...], list[_Rules]] = {}
+    for name, of_scope in by_scope.items():
+        loops = of_scope[0][1].scope.loops
+        loop = (loops[0].name, loops[0].source.source) if loops else (name,)
+        by_loop.setdefault(loop, []).append(of_scope)
+    program = _Program()
+    contexts = [program.function(of_loop) for of_loop in by_loop.values()]
     for name, rule in named:
         if rule.situations:
-            writer.situations(name, rule)
-    operands = tuple(writer.operands(rule) for rule in rules)
-    names = tuple(name for name, _ in named)
-    return Source(writer.functions, list(contexts.values()), names, writer.numbers, writer.lists, operands)
+            program.situations(name, rule)
+    operands = tuple(program.operands(rule) for rule in rules)
+    numbers = {name: str(number) for name, number in program.numbers.items()}
+    return Source(program.functions, contexts, tuple(name for name, _ in named), numbers, program.lists, operands)
 
 
 def _names(rules: Sequence[CheckedRule]) -> list[str]:
@@ -78,77 +88,140 @@ def _names(rules: Sequence[CheckedRule]) -> list[str]:
     return list(names)
 
 
-class _Writer:
+class _Context(NamedTuple):
+    """The written rules of a context: local variables for the whole invoice, and the lines inside the first loop."""
+
+    local: Mapping[str, str]
+    lines: list[str]
+
+
+class _Program:
+    """The functions of a program, as far as they are written."""
+
     def __init__(self) -> None:
         self.functions: dict[str, str] = {}
-        self.numbers: dict[str, str] = {}
+        self.numbers: dict[str, Decimal] = {}
         self.lists: set[str] = set()
 
-    def function(self, rules: list[tuple[str, CheckedRule]]) -> tuple[str, str]:
-        """Write the function of a context; return its first loop, or "", and its name."""
-        scope = rules[0][1].scope
-        name = f"_{scope.name}"
-        lines, depth = self._loops(scope)
-        for rule, checked in rules:
-            lines += [_INDENT * depth + line for line in self._rule(rule, checked)]
-        self.functions[name] = "\n".join((f"def {name}({_PARAMETERS}):", *lines, ""))
-        return lines[0] if scope.loops else "", name
+    def function(self, contexts: Sequence[_Rules]) -> str:
+        """Write the function of the contexts with the same first loop, and return its name."""
+        scopes = [rules[0][1].scope for rules in contexts]
+        conditions = _conditions(scopes) if len(scopes) > 1 else {}
+        written = [self._context(scope, rules, conditions) for scope, rules in zip(scopes, contexts, strict=True)]
+        lines = [*(f"{name} = {''.join(path)}" for path, name in conditions.items())]
+        lines += [line for context in written for line in context.lines]
+        if scopes[0].loops:
+            loop = scopes[0].loops[0]
+            lines = [f"for {loop.name} in {self._used(QuickWriter()).source(loop.source.node)}:", *_indented(lines)]
+        local = {name: code for context in written for name, code in context.local.items()}
+        return self._add(f"_{scopes[0].name}", _PARAMETERS, [*(f"{it} = {code}" for it, code in local.items()), *lines])
 
-    def _loops(self, scope: Scope) -> tuple[list[str], int]:
-        """Return the beginning of the loops of a context, and the depth of what they repeat."""
-        lines: list[str] = []
-        depth = 1
-        for loop in scope.loops:
-            lines.append(f"{_INDENT * depth}for {loop.name} in {self._code(loop.source)}:")
-            depth += 1
-        for condition, test in ((scope.where, "if not {}: continue"), (scope.unless, "if {}: continue")):
-            if condition:
-                lines.append(_INDENT * depth + test.format(self._code(condition)))
-        return lines, depth
-
-    def _rule(self, name: str, checked: CheckedRule) -> list[str]:
-        """Compute each ``let`` as late as possible: for ``when``, for ``assert``, or for the violation."""
-        lines: list[str] = []
-        pending = list(checked.lets)
-        indent = ""
-        if checked.when:
-            lines += self._lets(_take_needed(pending, checked.when))
-            lines.append(f"if {self._code(checked.when)}:")
-            indent = _INDENT
-        lines += [indent + line for line in self._lets(_take_needed(pending, checked.assertion))]
-        lines.append(f"{indent}if not {self._code(checked.assertion)}:")
-        lines += [indent + _INDENT + line for line in self._lets(pending)]
-        contents = "".join(f"{name}, " for name in checked.rule.names)
-        notes = "".join(f"{self._code(note) if note else True}, " for note in checked.note_conditions)
-        situation = f"{_situations(name)}({contents}{_SHARED})" if checked.situations else "()"
-        lines.append(f"{indent}{_INDENT}_report(({name}, ({contents}), ({notes}), {situation}))")
-        return lines
+    def _context(self, scope: Scope, rules: _Rules, conditions: Mapping[Path | str, str]) -> _Context:
+        """Write the rules of a context twice: the first time to find out what they share."""
+        variables = [loop.name for loop in scope.loops]
+        reads = QuickWriter([INVOICE, *variables], conditions)
+        _lines_of(rules, reads)
+        _inside(scope, [], reads)
+        shared = reads.shared()
+        writer = self._used(QuickWriter(shared={**shared, **conditions}))
+        lines = _lines_of(rules, writer)
+        lookups: dict[Path | str, str] = {it: name for it, name in shared.items() if isinstance(it, str)}
+        of_loop = {it: name for it, name in shared.items() if it not in lookups and it[0] in variables}
+        inside = [f"{name} = {writer.reading(it)}" for it, name in of_loop.items()]
+        local = {name: writer.reading(it) for it, name in shared.items() if it not in of_loop}
+        outer = self._used(QuickWriter(shared={**lookups, **conditions}))
+        return _Context(local, _inside(scope, [*inside, *lines], outer))
 
     def situations(self, rule: str, checked: CheckedRule) -> None:
         """Write the function that selects the situation of a violation; it runs for violations only."""
-        name = _situations(rule)
-        lines = [f"def {name}({', '.join((*checked.rule.names, _SHARED))}):"]
+        writer = self._used(QuickWriter())
+        lines: list[str] = []
         for position, (situation, lets, when) in enumerate(checked.situations):
-            lines += [_INDENT + line for line in self._lets(list(lets))]
+            lines += _lets(lets, writer)
             values = "".join(f"{name}, " for name in situation.names)
-            test = f"if {self._code(when)}: " if when else ""
-            lines.append(f"{_INDENT}{test}return ({position}, ({values}))")
-        self.functions[name] = "\n".join((*lines, f"{_INDENT}return ()", ""))
+            test = f"if {writer.write(when.node)}: " if when else ""
+            lines.append(f"{test}return ({position}, ({values}))")
+        parameters = ", ".join((*checked.rule.names, _SHARED))
+        self._add(_situations(rule), parameters, [*lines, "return ()"])
 
     def operands(self, checked: CheckedRule) -> str:
         """Write the function that collects the occurrences of the operands; it is compiled for a violation only."""
-        for it in checked.operands:
-            self._code(it.occurrences)
-        lists = "".join(f"{it.code}, " for it in checked.operands)
+        writer = Writer()
+        writer.numbers, writer.lists = self.numbers, self.lists
+        lists = "".join(f"{it.code(writer)}, " for it in checked.operands)
         return f"lambda {', '.join((*checked.rule.names, _SHARED))}: ({lists})" if lists else ""
 
-    def _lets(self, lets: list[tuple[str, Expression]]) -> list[str]:
-        return [f"{name} = {self._code(expression)}" for name, expression in lets]
+    def _add(self, name: str, parameters: str, lines: Iterable[str]) -> str:
+        self.functions[name] = "\n".join((f"def {name}({parameters}):", *_indented(lines), ""))
+        return name
 
-    def _code(self, expression: Expression) -> str:
-        self.numbers |= {name: str(number) for name, number in expression.constants.items()}
-        self.lists |= expression.lists
-        return expression.code
+    def _used(self, writer: QuickWriter) -> QuickWriter:
+        """Return a writer that adds what its code uses to the globals of the program."""
+        writer.numbers, writer.lists = self.numbers, self.lists
+        return writer
+
+
+def _conditions(scopes: Sequence[Scope]) -> dict[Path | str, str]:
+    """Return local variables for the properties of the first loop variable that are the condition of a context."""
+    found: dict[Path | str, str] = {}
+    for scope in scopes:
+        for condition in filter(None, (scope.where, scope.unless)):
+            match condition.node:
+                case Field(owner=Name(name=variable), name=field) if [it.name for it in scope.loops] == [variable]:
+                    found[variable, f".{field}"] = local_name(f"{variable}.{field}")
+    return found
+
+
+def _inside(scope: Scope, rules: Sequence[str], writer: QuickWriter) -> list[str]:
+    """Return what the first loop of a context repeats: its other loops and its conditions, around its rules."""
+    lines = list(rules)
+    with writer.rarely():
+        conditions = [writer.write(scope.where.node)] if scope.where else []
+        conditions += [f"not {writer.write(scope.unless.node)}"] if scope.unless else []
+        if conditions:
+            lines = [f"if {' and '.join(conditions)}:", *_indented(lines)]
+        for loop in reversed(scope.loops[1:]):
+            lines = [f"for {loop.name} in {writer.source(loop.source.node)}:", *_indented(lines)]
+    return lines
+
+
+def _lines_of(rules: _Rules, writer: QuickWriter) -> list[str]:
+    return [line for name, rule in rules for line in _rule(name, rule, writer)]
+
+
+def _rule(name: str, checked: CheckedRule, writer: QuickWriter) -> list[str]:
+    """Compute each ``let`` as late as possible: for ``when``, for ``assert``, or for the violation."""
+    pending = list(checked.lets)
+    if not checked.when:
+        return _assertion(name, checked, pending, writer)
+    lines = _lets(_take_needed(pending, checked.when), writer)
+    lines.append(f"if {writer.write(checked.when.node)}:")
+    with writer.perhaps():
+        return [*lines, *_indented(_assertion(name, checked, pending, writer))]
+
+
+def _assertion(
+    name: str, checked: CheckedRule, pending: list[tuple[str, Expression]], writer: QuickWriter
+) -> list[str]:
+    lines = _lets(_take_needed(pending, checked.assertion), writer)
+    lines.append(f"if not {writer.write(checked.assertion.node)}:")
+    with writer.rarely():
+        return [*lines, *_indented([*_lets(pending, writer), _report(name, checked, writer)])]
+
+
+def _report(name: str, checked: CheckedRule, writer: QuickWriter) -> str:
+    contents = "".join(f"{name}, " for name in checked.rule.names)
+    notes = "".join(f"{writer.write(note.node) if note else True}, " for note in checked.note_conditions)
+    situation = f"{_situations(name)}({contents}{_SHARED})" if checked.situations else "()"
+    return f"_report(({name}, ({contents}), ({notes}), {situation}))"
+
+
+def _lets(lets: Iterable[tuple[str, Expression]], writer: QuickWriter) -> list[str]:
+    return [f"{name} = {writer.write(expression.node)}" for name, expression in lets]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [_INDENT + line for line in lines]
 
 
 def _situations(rule: str) -> str:

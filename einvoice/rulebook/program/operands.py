@@ -16,6 +16,9 @@ from einvoice.errors import RuleError
 from einvoice.model.terms import term
 from einvoice.model.values import Date, Number
 from einvoice.rulebook.language import Expression
+from einvoice.rulebook.language.conversions import MEMBER
+from einvoice.rulebook.language.nodes import Call, Clause, Generator
+from einvoice.rulebook.language.python import Writer
 from einvoice.rulebook.rule import Operand
 
 _NUMERIC: Final = frozenset({
@@ -50,12 +53,13 @@ class CheckedOperand:
     occurrences: Expression
     line_number: str
 
-    @property
-    def code(self) -> str:
-        """Python for a list of its occurrences, each with its group and the number of its line."""
+    def code(self, writer: Writer) -> str:
+        """Return Python for a list of its occurrences, each with its group and the number of its line."""
         item = f"({self.path}, {self.group or None}, {self.line_number or None})"
-        _, _, clauses = self.occurrences.code.removeprefix("first(").removesuffix(")").partition(f"[{self.path} ")
-        return f"[{item} {clauses}" if clauses else f"[{item}]"
+        match self.occurrences.node:
+            case Call(operands=[Generator(clauses=[Clause(name=variable), *_]) as loop]) if variable != MEMBER:
+                return writer.items(loop, item)
+        return f"[{item}]"
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ def operands_of(
     """
     reader = _Reader({name: _parsed(it.source) for name, it in lets.items()})
     reads = dict.fromkeys(reader.of(_parsed(assertion.source)))
-    found = {it.code: it for read in reads if (it := _checked(read, leading, path, check))}
+    found = {it.occurrences.source: it for read in reads if (it := _checked(read, leading, path, check))}
     return sorted(found.values(), key=lambda it: not it.operand.leads)
 
 

@@ -1,6 +1,6 @@
-"""Rewrites generated code into faster code with the same results.
+"""Write nodes as faster Python with the same results.
 
-Generated expressions have no side effects, so parts of them may be evaluated earlier, or not at all:
+Expressions have no side effects, so parts of them may be evaluated earlier, or not at all:
 
 - ``any`` and ``all`` over a term, or over a list of the model, test the first occurrence without a generator. Nearly
   all terms and most lists have only one.
@@ -12,400 +12,280 @@ Generated expressions have no side effects, so parts of them may be evaluated ea
 
 from __future__ import annotations
 
-import ast
-import copy
-import functools
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
 
-from einvoice.model.group import Group
+from einvoice.rulebook.language.nodes import Call, Clause, Field, Generator, Literal, Name, Node, is_path
+from einvoice.rulebook.language.python import MEMBERS, Writer
+from einvoice.rulebook.language.types import BOOLEAN
 
-_STORED_IN_VALUES: Final = frozenset({"filled", "more", "raw", "text"})
+_FIRST: Final = "[0]"
 _MIN_READS: Final = 2
 """Number of reads from which a field is kept in a local variable."""
 _MAX_STEPS: Final = 4
 """Maximum number of steps of a path that local variables hold."""
 
-
-def optimize(module: ast.Module) -> ast.Module:
-    """Rewrite each function of a generated module, in place, and return the module."""
-    for function in module.body:
-        if isinstance(function, ast.FunctionDef):
-            _Occurrences().visit(function)
-            _share_fields(function)
-            _share_indices(function)
-    return ast.fix_missing_locations(module)
+#: A variable and the steps that are read from it: ``("line", ".taxes", "[0]")``.
+Path: TypeAlias = tuple[str, ...]
 
 
-@functools.cache
-def _lists() -> frozenset[str]:
-    """Return the names that are stored lists in every class of the model that has them."""
-    return frozenset(_fields(many=True) - _fields(many=False) - _properties())
+class QuickWriter(Writer):
+    """Writes nodes of the rules of a context, which share local variables.
 
+    It writes them twice: first to find out what is read repeatedly, then with local variables for this.
 
-@functools.cache
-def _stored() -> frozenset[str]:
-    """Return the names of fields that are read without a computation."""
-    return frozenset((_fields(many=True) | _fields(many=False)) - _properties()) | _STORED_IN_VALUES
+    Args:
+        variables: the invoice, and the variables of the loops around the rules.
+        shared: the local variables by the path that they hold, and by the code of the index that they hold.
+    """
 
+    def __init__(self, variables: Collection[str] = (), shared: Mapping[Path | str, str] | None = None) -> None:
+        super().__init__()
+        self._variables = frozenset(variables)
+        self._shared = shared or {}
+        self._reads: Counter[Path] = Counter()
+        self._needed: set[Path] = set()
+        self._lookups: Counter[str] = Counter()
+        self._replaced: Mapping[str, Path] = {}
+        self._is_quick = True
+        self._is_local = True  # not in a comprehension
+        self._is_counted = True
+        self._is_needed = True  # what is written now runs in any case
 
-def _fields(*, many: bool) -> set[str]:
-    fields = (field for cls in Group.known.values() for field in cls.fields.items())
-    return {name for name, field in fields if (field.default == ()) is many}
+    # -------------------------------------------------------------------------------- state
 
+    @contextlib.contextmanager
+    def _with(self, **state: Any) -> Iterator[None]:
+        before = {name: getattr(self, name) for name in state}
+        self.__dict__.update(state)
+        yield
+        self.__dict__.update(before)
 
-def _properties() -> set[str]:
-    return {name for cls in Group.known.values() for name in dir(cls) if isinstance(getattr(cls, name), property)}
+    def scope(self) -> contextlib.AbstractContextManager[None]:
+        """Return the context for a comprehension: local variables would be slower there."""
+        return self._with(_is_local=False)
 
+    def perhaps(self) -> contextlib.AbstractContextManager[None]:
+        """Return the context for code that may not run."""
+        return self._with(_is_needed=False)
 
-class _Transformer(ast.NodeTransformer):
-    """A transformer that skips operators and the contexts of names: most nodes, which nothing rewrites."""
+    def rarely(self) -> contextlib.AbstractContextManager[None]:
+        """Return the context for code that hardly ever runs: its reads do not count."""
+        return self._with(_is_counted=False)
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Rewrite the members of a node; none is removed."""
-        for name in node._fields:
-            member = getattr(node, name, None)
-            if isinstance(member, list):
-                member[:] = [self.visit(it) if isinstance(it, ast.AST) and it._fields else it for it in member]
-            elif isinstance(member, ast.AST) and member._fields:
-                setattr(node, name, self.visit(member))
-        return node
+    # -------------------------------------------------------------------------------- local variables
 
+    def shared(self) -> dict[Path | str, str]:
+        """Return local variables for what was read repeatedly, and at least once in any case: none reads in vain."""
+        found: dict[Path | str, str] = {}
+        for path, count in self._reads.items():
+            is_readable = path[:-1] in found or not path[1:-1]
+            if count >= _MIN_READS and path in self._needed and is_readable and path not in self._shared:
+                found[path] = local_name("".join(path))
+        found |= {code: local_name(code) for code, count in self._lookups.items() if count >= _MIN_READS}
+        return found
 
-# ------------------------------------------------------------------------------------------------ occurrences
+    def reading(self, path: Path | str) -> str:
+        """Return the code for what a local variable holds; the first member of an empty list is ``absent``."""
+        if isinstance(path, str):
+            return path
+        owner = self._resolved(path[:-1])
+        return f"{owner}[0] if {owner} else absent" if path[-1] == _FIRST else owner + path[-1]
 
+    def _read(self, node: Name | Field) -> str:
+        path = self._path(node)
+        if path is None:
+            return super()._read(node)
+        if not self._is_local:
+            return "".join(path)
+        if self._is_counted and path[0] in self._variables:
+            for end in range(2, min(len(path), 1 + _MAX_STEPS) + 1):
+                self._reads[path[:end]] += 1
+                if self._is_needed:
+                    self._needed.add(path[:end])
+        return self._resolved(path)
 
-class _Occurrences(_Transformer):
-    """Rewrites ``any``, ``all``, sums and counts over occurrences."""
+    def _resolved(self, path: Path) -> str:
+        for end in range(len(path), 1, -1):
+            if local := self._shared.get(path[:end]):
+                return local + "".join(path[end:])
+        return "".join(path)
 
-    def visit_Call(self, call: ast.Call) -> ast.expr:
-        """Rewrite a call and its operands."""
-        match call:
-            case ast.Call(ast.Name("any"), [ast.GeneratorExp(member, clauses)]):
-                return self._any(member, clauses)
-            case ast.Call(ast.Name("all"), [ast.GeneratorExp(member, clauses)]):
-                return _not(self._any(_not(member), clauses))
-            case ast.Call(ast.Name("reduce"), [_, ast.BoolOp(values=[ast.ListComp(_, clauses), _])]):
-                return self._sum(call, clauses)
-            case ast.Call(ast.Name("len"), [ast.ListComp(_, clauses)]):
-                has_any = _narrow(clauses)
-                self.generic_visit(call)
-                return ast.IfExp(has_any, call, ast.Constant(0)) if has_any else _zero_if_empty(call, clauses)
-            case ast.Call(ast.Name("all_distinct"), [ast.ListComp(generators=[first, *_])]) if _is_path(first.iter):
-                return ast.BoolOp(ast.Or(), [_parse("not _", first.iter), call])
-        self.generic_visit(call)
-        match call:
-            case ast.Call(ast.Name("round2"), [ast.IfExp(_, total, ast.Constant(0)) as otherwise_zero]):
-                call.args, otherwise_zero.body = [total], call
-                return otherwise_zero
+    def _path(self, node: Node) -> Path | None:
+        """Return the path that a node reads; None for another node."""
+        match node:
+            case Name(name=name):
+                return self._replaced.get(name, (name,))
+            case Field(owner=owner, name=name):
+                path = self._path(owner)
+                return path and (*path, f".{name}")
+        return None
+
+    def _call_and(self, *operands: Node) -> str:
+        """After a test that may fail, the next one may not run."""
+        codes = []
+        is_needed = self._is_needed
+        for operand in operands:
+            with self._with(_is_needed=is_needed):
+                codes.append(self.write(operand))
+            is_needed = is_needed and _tests_existence(operand)
+        return f"({' and '.join(codes)})"
+
+    # -------------------------------------------------------------------------------- occurrences
+
+    def _call_any(self, members: Generator) -> str:
+        source = members.clauses[0].source
+        if not self._is_quick:
+            return super()._call_any(members)
+        if is_path(source) and (not source.type.many or _is_list(source)):
+            return self._any_occurrence(members)
+        groups, test = self._narrowed(members.clauses, members.member)
+        code = f"any({self._loop(members, MEMBERS, groups)})"
+        return f"({test} and {code})" if test else code
+
+    def _call_all(self, members: Generator) -> str:
+        if not self._is_quick:
+            return super()._call_all(members)
+        fails = Call(members.at, BOOLEAN, "not", (members.member,))
+        return f"(not {self._call_any(replace(members, member=fails))})"
+
+    def _any_occurrence(self, members: Generator) -> str:
+        """Return code that tests the first occurrence, then the others; its result is a boolean."""
+        clause, *inner = members.clauses
+        condition = members.member
+        if inner:
+            condition = Call(
+                members.at, BOOLEAN, "any", (Generator(members.at, members.type, condition, tuple(inner)),)
+            )
+        if clause.tests:
+            condition = Call(members.at, BOOLEAN, "and", (*clause.tests, condition))
+        source, path = self.write(clause.source), self._path(clause.source) or ()
+        if clause.source.type.many:
+            exists, several = f"not not {source}", f"len({self.write(clause.source)}) > 1"
+            path, others = (*path, _FIRST), f"{source}[1:]"
+        else:
+            others = self._content(clause.source, "more")
+            exists, several = f"{source} is not absent", f"not not {others}"
+        with self._with(_is_quick=False):
+            of_rest = replace(members, member=condition, clauses=(replace(clause, tests=()),))
+            rest = self._loop(of_rest, f"any({MEMBERS})", others)
+        with self._with(_replaced={**self._replaced, clause.name: path}):
+            return f"({exists} and ({self.write(condition)} or {several} and {rest}))"
+
+    def _call_all_distinct(self, members: Node) -> str:
+        call = self._plain("all_distinct", members)
+        if isinstance(members, Generator) and (source := members.clauses[0].source).type.many and is_path(source):
+            return f"(not {self.write(source)} or {call})"
         return call
 
-    def _sum(self, call: ast.Call, clauses: list[ast.comprehension]) -> ast.expr:
-        """Return code for a sum, whose addends are the values of ``_value`` that the last test accepts."""
-        self.generic_visit(call)
-        match clauses:
-            case [ast.comprehension(target, ast.Name() as members, [test])]:
-                addend = _Renamed(ast.unparse(target), _parse("_[0]", members)).visit(copy.deepcopy(test))
-                only = ast.IfExp(addend, ast.Name("_value", ast.Load()), ast.Constant(0))
-                return ast.IfExp(_parse("len(_) == 1", members), only, call)
-        return _zero_if_empty(call, clauses)
+    def _call_count(self, members: Node) -> str:
+        if not isinstance(members, Generator):
+            return super()._call_count(members)
+        groups, test = self._narrowed(members.clauses)
+        code = self._count(members, groups)
+        if groups:
+            return f"({code} if {test} else 0)" if test else code
+        return self._zero_if_empty(members, code)
 
-    def _any(self, member: ast.expr, clauses: list[ast.comprehension]) -> ast.expr:
-        """Return code for ``any(member clauses)``; its result is a boolean."""
-        clause, *inner = clauses
-        if _single(clause.iter) is None and not _is_list(clause.iter):
-            has_any = _narrow(clauses, member)
-            result = _call("any", ast.GeneratorExp(self.visit(member), clauses))
-            return _and(has_any, result) if has_any else result
-        if inner:
-            member = _call("any", ast.GeneratorExp(member, inner))
-        if clause.ifs:
-            member = ast.BoolOp(ast.And(), [*clause.ifs, member])
-        name = ast.unparse(clause.target)
-        if (single := _single(clause.iter)) is not None:
-            source, parts = single, ("_ is not absent", "_", "_.more", "not not _.more")
-        else:
-            source, parts = clause.iter, ("not not _", "_[0]", "_[1:]", "len(_) > 1")
-        exists, one, others, several = (_parse(part, source) for part in parts)
-        rest = _call("any", ast.GeneratorExp(copy.deepcopy(member), [_clause(clause, others)]))
-        first = self.visit(_Renamed(name, one).visit(member))
-        return _and(exists, ast.BoolOp(ast.Or(), [first, _and(several, rest)]))
+    def _call_sum(self, addends: Generator, template: str = "{}") -> str:
+        """Write ``sum``; ``template`` has a function of the sum, which is 0 for 0."""
+        call = super()._call_sum(addends)
+        match addends.clauses:
+            case [Clause(name, Name() as members, ())] if members.type.many:
+                with self._with(_replaced={**self._replaced, name: (members.name, _FIRST)}):
+                    only = f"(_value if (_value := {self.write(addends.member)}) is not absent else 0)"
+                return template.format(f"({only} if len({members.name}) == 1 else {call})")
+        return self._zero_if_empty(addends, template.format(call))
 
+    def _call_round2(self, number: Node) -> str:
+        """Write ``round2``; the sum over an empty list needs no rounding."""
+        match number:
+            case Call(function="sum", operands=[Generator() as addends]):
+                return self._call_sum(addends, "round2({})")
+        return self._plain("round2", number)
 
-def _zero_if_empty(call: ast.Call, clauses: list[ast.comprehension]) -> ast.expr:
-    members = clauses[0].iter
-    return ast.IfExp(copy.deepcopy(members), call, ast.Constant(0)) if _is_list(members) else call
+    def _zero_if_empty(self, members: Generator, code: str) -> str:
+        source = members.clauses[0].source
+        return f"({code} if {self.write(source)} else 0)" if _is_list(source) else code
 
+    # -------------------------------------------------------------------------------- indices
 
-class _Renamed(_Transformer):
-    """Replaces a name by an expression."""
+    def _narrowed(self, clauses: Sequence[Clause], *required: Node) -> tuple[str, str]:
+        """Return the groups of a loop that have a certain text in a field, if the loop requires one, from an index.
 
-    def __init__(self, name: str, by: ast.expr) -> None:
-        self._name = name
-        self._by = by
+        Return also the test that there are any, unless they are those of ``with_vat``; "" if the groups stay.
+        """
+        groups = clauses[0].source
+        is_lookup = isinstance(groups, Call) and groups.function == "descendants"
+        is_indexed = is_lookup or _is_list_of_invoice(groups)
+        for owner, field, text in _required_texts(clauses, *required):
+            match [(clause.name, clause.source) for clause in clauses]:
+                case [(group, _), *_] if is_indexed and group == owner:
+                    index = self._lookup(groups, field)
+                    return f"{index}[{text!r}]", f"{text!r} in {index}"
+                case [(item, _), (tax, Field(owner=Name(name=holder), name="taxes"))]:
+                    if (item, tax, "category") == (holder, owner, field) and (is_lookup or is_path(groups)):
+                        return f"with_vat({self.write(groups)}, {text!r})", ""
+        return "", ""
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace the name."""
-        return copy.deepcopy(self._by) if node.id == self._name else node
-
-
-def _single(source: ast.expr) -> ast.expr | None:
-    """Return ``x`` of a loop over ``() if x is absent else (x, *x.more)``."""
-    match source:
-        case ast.IfExp(ast.Compare(single, [ast.Is()], _), ast.Tuple(elts=[]), _):
-            return single
-    return None
-
-
-def _narrow(clauses: list[ast.comprehension], *required: ast.expr) -> ast.expr | None:
-    """Take the groups of a loop from an index, if what it requires is that a field of theirs has a certain text.
-
-    Return the test that the index has the text; None if the groups stay as they are, or are those of ``with_vat``.
-    """
-    groups = clauses[0].iter
-    is_lookup = isinstance(groups, ast.Call) and ast.unparse(groups.func) == "descendants"
-    is_indexed = is_lookup or _is_list_of_invoice(groups)
-    for owner, field, text in _required_texts(clauses, *required):
-        match [(clause.target, clause.iter) for clause in clauses]:
-            case [(ast.Name(group), _), *_] if is_indexed and group == owner:
-                index = _parse(f"with_vat.by_text(_, {field!r})", groups)
-                clauses[0].iter = _parse(f"_[{text!r}]", index)
-                return _parse(f"{text!r} in _", index)
-            case [(ast.Name(item), _), (ast.Name(tax), ast.Attribute(ast.Name(holder), "taxes"))]:
-                if (item, tax, "category") == (holder, owner, field) and (is_lookup or _is_path(groups)):
-                    clauses[0].iter = _parse(f"with_vat(_, {text!r})", groups)
-                    return None
-    return None
+    def _lookup(self, groups: Node, field: str) -> str:
+        with self.scope():  # it is before the local variables
+            code = f"with_vat.by_text({self.write(groups)}, {field!r})"
+        self._lookups[code] += 1
+        return self._shared.get(code, code)
 
 
-def _required_texts(clauses: list[ast.comprehension], *required: ast.expr) -> Iterator[tuple[str, str, Any]]:
+def _required_texts(clauses: Sequence[Clause], *required: Node) -> Iterator[tuple[str, str, str]]:
     """Yield what a loop requires: the name of a group, its field, and a text that an occurrence of it must have."""
     terms: dict[str, tuple[str, str]] = {}  # the group and field that a variable has an occurrence of
     for clause in clauses:
-        match clause.target, _single(clause.iter):
-            case ast.Name(occurrence), ast.Attribute(ast.Name(group), field):
-                terms[occurrence] = group, field
-    for operand in _conjuncts(*required, *(test for clause in clauses for test in clause.ifs)):
+        match clause.source:
+            case Field(owner=Name(name=group), name=field) if not clause.source.type.many and is_path(clause.source):
+                terms[clause.name] = group, field
+    for operand in _conjuncts(*required, *(test for clause in clauses for test in clause.tests)):
         match operand:
-            case ast.Compare(ast.Attribute(ast.Name(name), "text"), [ast.Eq()], [ast.Constant(value)]) if name in terms:
-                yield *terms[name], value
-            case ast.BoolOp(ast.Or(), [ast.Compare(ast.Attribute(first, "text")), ast.BoolOp(ast.And(), [_, several])]):
-                match first, several:  # of ``group.field == 'text'``
-                    case ast.Attribute(ast.Name(group), field), ast.Call(ast.Name("any_equal"), [term, text]):
-                        if isinstance(text, ast.Constant) and ast.dump(term) == ast.dump(first):
-                            yield group, field, text.value
+            case Call(
+                function="==",
+                operands=(Field(owner=Name(name=name), name="text"), Literal(value=str(text))),
+            ) if name in terms:
+                yield *terms[name], text
+            case Call(
+                function="any_equal",
+                operands=(Field(owner=Name(name=group), name=field) as term, Literal(value=str(text))),
+            ) if term.type.is_value and not term.type.many:
+                yield group, field, text
 
 
-def _conjuncts(*operands: ast.expr) -> Iterator[ast.expr]:
+def _conjuncts(*operands: Node) -> Iterator[Node]:
     for operand in operands:
         match operand:
-            case ast.BoolOp(ast.And(), nested):
-                yield from _conjuncts(*nested)
+            case Call(function="and"):
+                yield from _conjuncts(*operand.operands)
             case _:
                 yield operand
 
 
-def _is_list(source: ast.expr) -> bool:
-    """Return whether a source is a stored list of the model; those of the invoice usually have several members."""
-    match source:
-        case ast.Attribute(ast.Name("invoice")):
-            return False
-        case ast.Attribute(_, name):
-            return name in _lists() and _is_path(source)
-    return False
-
-
-def _is_list_of_invoice(source: ast.expr) -> bool:
-    match source:
-        case ast.Attribute(ast.Name("invoice"), name):
-            return isinstance(getattr(Group.known["Invoice"], name, None), tuple)
-    return False
-
-
-def _is_path(node: ast.expr) -> bool:
-    """Return whether ``node`` is a path of stored fields, which may be read repeatedly."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        if isinstance(node, ast.Attribute) and node.attr not in _stored():
-            return False
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _parse(code: str, operand: ast.expr) -> ast.expr:
-    """Return the expression ``code``, with ``operand`` for ``_``."""
-    parsed: ast.expr = _Renamed("_", operand).visit(ast.parse(code, mode="eval").body)
-    return parsed
-
-
-def _call(name: str, operand: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(name, ast.Load()), [operand], [])
-
-
-def _clause(clause: ast.comprehension, source: ast.expr) -> ast.comprehension:
-    return ast.comprehension(clause.target, source, [], 0)
-
-
-def _not(operand: ast.expr) -> ast.expr:
-    return ast.UnaryOp(ast.Not(), operand)
-
-
-def _and(*operands: ast.expr) -> ast.expr:
-    return ast.BoolOp(ast.And(), list(operands))
-
-
-# ------------------------------------------------------------------------------------------------ shared fields
-
-
-def _share_fields(function: ast.FunctionDef) -> None:
-    """Read fields of the invoice once before the loops, those of the loop variables once in each run."""
-    variables: set[str] = set()
-    block = function.body
-    while isinstance(loop := block[0], ast.For):
-        variables.add(ast.unparse(loop.target))
-        block = loop.body
-    start = next((number for number, statement in enumerate(block) if not _is_guard(statement)), len(block))
-    before, rules = _share({"invoice"}, block[start:])
-    inside, rules = _share(variables, rules)
-    block[start:] = [*inside, *rules]
-    function.body[:0] = before
-
-
-def _is_guard(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and isinstance(statement.body[0], ast.Continue)
-
-
-def _share(variables: set[str], rules: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """Return assignments of the fields that ``rules`` share, and the rules with local variables for these fields.
-
-    A field is shared if it is read repeatedly, and at least once in any case: the assignment never reads in vain.
-    """
-    reads: list[ast.stmt] = []
-    for _ in range(_MAX_STEPS):
-        found = [(path, always) for path, always in _paths(rules, True) if _variable(path) in variables]
-        counts, needed = Counter(path for path, _ in found), {path for path, always in found if always}
-        shared = {path: local_name(path) for path, count in counts.items() if count >= _MIN_READS and path in needed}
-        if not shared:
-            break
-        reads += [ast.parse(f"{local} = {_reading(path)}").body[0] for path, local in shared.items()]
-        rules = [LocalVariables(shared).visit(rule) for rule in rules]
-        variables = set(shared.values())
-    return reads, rules
-
-
-def _paths(parts: Iterable[ast.AST], always: bool) -> Iterator[tuple[str, bool]]:
-    """Yield the paths of one step in conditions, and whether they are read in any case.
-
-    Reports are left out, because they are rare.
-    """
-    for part in parts:
-        match part:
-            case ast.Expr() | ast.Name() | ast.Constant() | ast.expr_context():
-                pass
-            case ast.If(test, body):
-                yield from _paths([test], always)
-                if not isinstance(body[-1], ast.Expr):
-                    yield from _paths(body, False)
-            case ast.IfExp(test, then, otherwise):
-                yield from _paths([test], always)
-                yield from _paths([then, otherwise], False)
-            case ast.BoolOp(operator, operands):
-                reached = always
-                for operand in operands:
-                    yield from _paths([operand], reached)
-                    reached = reached and (isinstance(operator, ast.Or) or _tests_existence(operand))
-            case ast.GeneratorExp() | ast.ListComp():  # only its first source belongs to the scope of the function
-                yield from _paths([part.generators[0].iter], always)
-            case _ if path := _path(part):
-                yield path, always
-            case _:
-                yield from _paths(ast.iter_child_nodes(part), always)
-
-
-def _tests_existence(operand: ast.expr) -> bool:
+def _tests_existence(operand: Node) -> bool:
     """Return whether an operand tests that a term or list exists, which is the usual case."""
-    match operand:
-        case ast.Compare(_, [ast.IsNot()], _) | ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), _)):
-            return True
+    return isinstance(operand, Call) and operand.function == "exists"
+
+
+def _is_list(source: Node) -> bool:
+    """Return whether a source is a stored list of the model; those of the invoice usually have several members."""
+    return isinstance(source, Field) and source.type.many and is_path(source) and not _is_list_of_invoice(source)
+
+
+def _is_list_of_invoice(source: Node) -> bool:
+    match source:
+        case Field(owner=Name(name="invoice")):
+            return source.type.many and is_path(source)
     return False
 
 
-def _path(node: ast.AST) -> str:
-    """Return ``variable.field`` or ``variable[0]`` if a node reads a stored field, or the first member; else ""."""
-    match node:
-        case ast.Attribute(_, field) if field not in _stored():
-            return ""
-    return _step(node)
-
-
-def _step(node: ast.AST) -> str:
-    """Return ``variable.field`` or ``variable[0]``; "" for a node of another kind."""
-    match node:
-        case ast.Attribute(ast.Name(variable), field):
-            return f"{variable}.{field}"
-        case ast.Subscript(ast.Name(variable), ast.Constant(0)):
-            return f"{variable}[0]"
-    return ""
-
-
-def _variable(path: str) -> str:
-    return path.removesuffix("[0]").partition(".")[0]
-
-
-def local_name(path: str) -> str:
-    """Return a name that no rule can use: names that begin with an underscore are reserved."""
-    return "_" + path.lstrip("_").replace(".", "_").replace("[0]", "_first")
-
-
-def _reading(path: str) -> str:
-    """Return code that reads a path; the first member of an empty list is ``absent``."""
-    sequence = path.removesuffix("[0]")
-    return path if sequence == path else f"{path} if {sequence} else absent"
-
-
-class LocalVariables(_Transformer):
-    """Replaces paths by local variables."""
-
-    def __init__(self, shared: dict[str, str]) -> None:
-        self._shared = shared
-
-    def visit(self, node: ast.AST) -> Any:
-        """Replace a path; of a comprehension rewrite only the first source, as the rest has a scope of its own."""
-        if local := self._shared.get(_step(node)):
-            return ast.Name(local, ast.Load())
-        if isinstance(node, ast.GeneratorExp | ast.ListComp):
-            node.generators[0].iter = self.visit(node.generators[0].iter)
-            return node
-        return self.generic_visit(node)
-
-
-# ------------------------------------------------------------------------------------------------ shared indices
-
-
-def _share_indices(function: ast.FunctionDef) -> None:
-    """Look up each index of the document that a function uses repeatedly once, at its beginning."""
-    lookups = Counter(code for node in ast.walk(function) if (code := _index(node)))
-    shared = {code: "_" + "_".join(re.findall(r"\w+", code)) for code, count in lookups.items() if count >= _MIN_READS}
-    _SharedIndices(shared).visit(function)
-    function.body[:0] = [ast.parse(f"{local} = {code}").body[0] for code, local in shared.items()]
-
-
-def _index(node: ast.AST) -> str:
-    """Return the code of a lookup of an index; "" for another node."""
-    match node:
-        case ast.Call(ast.Attribute(ast.Name("with_vat"), "by_text")):
-            return ast.unparse(node)
-    return ""
-
-
-class _SharedIndices(_Transformer):
-    """Replaces lookups of indices by local variables."""
-
-    def __init__(self, shared: dict[str, str]) -> None:
-        self._shared = shared
-
-    def visit_Call(self, call: ast.Call) -> ast.AST:
-        """Replace a lookup."""
-        local = self._shared.get(_index(call))
-        return ast.Name(local, ast.Load()) if local else self.generic_visit(call)
+def local_name(code: str) -> str:
+    """Return a name for a local variable that no rule can use: names that begin with an underscore are reserved."""
+    return "_" + "_".join(re.findall(r"\w+", code.replace(_FIRST, ".first")))
