@@ -147,14 +147,13 @@ class RuleSelection:
         )
 
     def with_release(self, release: Release) -> RuleSelection:
-        """Return the selection for another release, without the rule sets that only inform: they have no release."""
+        """Return the selection for another release; rule sets that only inform, which have no release, stay."""
         known = releases(self.data)
         return replace(
             self,
             release=release,
             rulesets=_rulesets(self.specification, release, self.forced, known),
             national=_national(known, release),
-            plausibility=False,
         )
 
 
