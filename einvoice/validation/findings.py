@@ -72,7 +72,10 @@ class FindingBuilder:
         """Return the finding for a violated rule."""
         rule, place = violation.rule, violation.place
         node = self._invoice.node if violation.node is None else violation.node
-        terms = self._at_fault(violation) if rule.shared else violation.terms
+        if violation.diagnosis:
+            terms = self._of_operand(violation.diagnosis.place, violation)
+        else:
+            terms = self._at_fault(violation) if rule.shared else violation.terms
         return self._finding(
             rule.code,
             rule.severity,
@@ -257,6 +260,11 @@ class FindingBuilder:
             return violation.terms  # a value in this group is missing: not the one that the group's element stands for
         known = set(own) <= set(violation.alternatives)
         return tuple(dict.fromkeys((*own, *violation.terms))) if known or is_other else violation.terms
+
+    def _of_operand(self, value: Any, violation: Violation) -> tuple[str, ...]:
+        """Return the terms of a violation, that of the malformed value first: periods and prices share a class."""
+        own = self._terms_of(value.node) if isinstance(value, Value) and value.attribute is None else ()
+        return tuple(dict.fromkeys((*own, *violation.terms)))
 
     def _terms_of_violation(self, violation: SyntaxViolation, catalog_entry: CatalogEntry) -> tuple[str, ...]:
         """Return the term of the attribute or element that violates a syntax rule.

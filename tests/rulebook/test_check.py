@@ -22,7 +22,7 @@ MISTAKES = {
     "escape of a pattern": ("'^4500[0-9]{6}$'", r"r'^4500\\w{6}$'", "assert", "write [A-Za-z0-9_]"),
     "escape for a sign": ("'^4500[0-9]{6}$'", r"'^4500\\.[0-9]'", "assert", "write [.]"),
     "control character": ("'^4500", r"'^4500\b", "assert", "control character U+0008"),
-    "example": ("4711", "4500123456", 'invalid."another number"', "does not violate the rule"),
+    "example": ("4711", "4500123456", '"another number"', "does not violate the rule"),
 }
 
 
@@ -51,8 +51,7 @@ def check(folder, capsys, rule):
 
 
 INSERTED = """
-[[valid]]
-name       = "inserted"
+[valid."inserted"]
 syntax     = "ubl"
 ubl.insert = { "." = "<cac:OrderReference><cbc:ID>4711</cbc:ID></cac:OrderReference>" }
 """

@@ -225,7 +225,8 @@ def test_kosits_expressions_compare_with_the_white_space():
 def test_the_number_of_rules_that_were_not_run_is_told():
     (remark,) = remarks(ubl(CIUS + "urn:efactura.mfinante.ro:CIUS-RO:1.0.1"))
     assert remark.values["own_rules"] == "121"
-    title = entry("DECL-CORE-ONLY").title("en", remark.values, 0)
+    known = entry("DECL-CORE-ONLY")
+    title = known.title("en", remark.values, known.situations[0]["key"])
     assert title.endswith("validated against EN 16931 only, not against its own 121 rules")
 
 
