@@ -80,6 +80,13 @@ class Equation:
         return (*self.factors, *divisors, *self.plus, *self.minus)
 
     @property
+    def formula(self) -> str:
+        """How the result is calculated, such as "BT-106 + BT-108 − BT-107"."""
+        product = " ÷ ".join(filter(None, (" × ".join(self.factors), self.divisor)))
+        summands = "".join(f" + {it}" for it in self.plus) + "".join(f" − {it}" for it in self.minus)
+        return f"{product}{summands}".removeprefix(" + ")
+
+    @property
     def is_by_vat(self) -> bool:
         """Whether it adds the amounts of one VAT category and rate."""
         return self.at == "vat_breakdown" and bool(self.plus)

@@ -9,6 +9,7 @@ import pytest
 
 import einvoice
 from einvoice.resources import rules_folder, shipped
+from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.catalog.operand_texts import operand_text
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
@@ -63,6 +64,10 @@ ALLOWANCE = {
 }
 
 
+RATE = {**ALLOWANCE, "allowances_and_charges[0].amount": "10.00"}
+RATE["allowances_and_charges[0].taxes"] = [{"category": "S", "rate": "19%", "scheme": "VAT"}]
+
+
 def definition_of(folder: Path, keys: str) -> Definition:
     path = folder / "X.toml"
     path.write_text(RULE.format(keys=keys), "utf-8")
@@ -88,8 +93,8 @@ def fault(violation: Violation) -> tuple[str, str]:
         (SUM, {"totals.line_net": "99"}, (), ("", "BT-106")),
         (SUM, {"totals.line_net": "1,00"}, (), ("malformed.amount", "BT-106")),
         (SUM, {}, ("totals.line_net",), ("missing.leading.calculated", "BT-106")),
-        (SUM, {"lines[0].net_amount": "100,00"}, (), ("malformed.amount.operand.lines", "BT-131")),
-        (SUM, {}, ("lines[0].net_amount",), ("missing.amount.operand.lines", "BT-131")),
+        (SUM, {"lines[0].net_amount": "100,00"}, (), ("malformed.amount.operand", "BT-131")),
+        (SUM, {}, ("lines[0].net_amount",), ("missing.amount.operand", "BT-131")),
         (SUM, {"lines[0].net_amount": "x"}, ("totals.line_net",), ("missing.leading.incalculable", "BT-106")),
         (SUM_OF_CATEGORY, ALLOWANCE, (), ("malformed.amount.operand", "BT-92")),
         (SUM_OF_CATEGORY, {"vat_breakdown[0].rate": "19%"}, (), ("malformed.percentage.operand", "BT-119")),
@@ -127,18 +132,80 @@ def test_situation_before_operands_explains_their_faults(tmp_path: Path, key: st
     assert fault(violation) == (expected or (own.key, "BT-106"))
 
 
-def test_explanation_keeps_what_the_rule_demands_in_general() -> None:
-    text = operand_text(
-        "explanation", "malformed.amount.operand.lines", "en", "It is a sum. Found: {actual}. Round it."
-    )
-    assert text.endswith("cannot be checked. It is a sum. Round it.")
-    assert "(line: {lines})" in text
+def texts_of(violation: Violation, definition: Definition) -> tuple[str, str, str]:
+    values = {**violation.values, "term": violation.terms[0]}
+    entry = CatalogEntry("X", "", "", "", violation.terms, definition.texts, "")
+    return tuple(getattr(entry, it)("en", values, violation.situation) for it in ("title", "explanation", "fix"))
 
 
-def test_texts_of_the_rule_stay_where_only_its_value_is_missing() -> None:
-    assert operand_text("explanation", "missing.leading", "en", "of the rule") == "of the rule"
-    assert operand_text("fix", "missing.leading", "en", "of the rule") == "of the rule"
-    assert "{expected}" in operand_text("fix", "missing.leading.calculated", "en", "of the rule")
+@pytest.mark.parametrize(
+    ("keys", "changes", "drop", "stated"),
+    [
+        (SUM, {"lines[0].net_amount": "1.100,50"}, (), ("“1.100,50” in line 1", "not a comma", "Thousands", "1100.50")),
+        (SUM, {"totals.line_net": "100 EUR"}, (), ("“100 EUR”, which", "unit", "such as 100.")),
+        (SUM, {"totals.line_net": "1,0005"}, (), ("At most two decimals", "at most two decimals.")),
+        (SUM, {}, ("totals.line_net",), ("(BT-106) is missing", "Add BT-106 with 100.00.")),
+        (SUM, {}, ("lines[0].net_amount",), ("(BT-131) is missing in line 1, so BT-106", "Do not change BT-106")),
+        (SUM, {"lines[0].net_amount": "x"}, ("totals.line_net",), ("once this is corrected or added", "(BT-131)")),
+        (SUM_OF_CATEGORY, ALLOWANCE, (), ("“10,00”, which", "such as 10.00")),
+        (
+            SUM_OF_CATEGORY,
+            ALLOWANCE | {"allowances_and_charges[0].reason": "bonus"},
+            (),
+            ("for the allowance “bonus”",),
+        ),
+        (SUM_OF_CATEGORY, RATE, (), ("“19%” for the allowance of 10.00 for category S", "percent sign", "such as 19.")),
+        (
+            SUM_OF_CATEGORY,
+            {"vat_breakdown[0].taxable_amount": "1,00"},
+            (),
+            ("“1,00” for category S (standard rated) at 19 %",),
+        ),
+        (DATES, {"due_date": "2026-02-30"}, (), ("does not exist in the calendar", "of the form YYYY-MM-DD")),
+        (DATES, {"due_date": "30.1.2026"}, (), ("“30.1.2026”, which is not a date. ",)),
+        (DIFFERENCE, {}, ("totals.gross",), ("The value follows from Invoice total amount without VAT (BT-109) + ",)),
+    ],
+)
+def test_texts_say_what_is_stated_where_and_why_it_is_wrong(
+    tmp_path: Path, keys: str, changes: dict[str, Any], drop: tuple[str, ...], stated: tuple[str, ...]
+) -> None:
+    texts = " ".join(texts_of(violation_of(tmp_path, keys, changes, *drop), definition_of(tmp_path, keys))) + " "
+    assert [it for it in stated if it not in texts] == []
+    assert "{" not in texts
+
+
+def test_second_malformed_value_is_named_by_its_line(tmp_path: Path) -> None:
+    changes = {"lines[0].net_amount": "1,00", "lines[1]": {"identifier": "7", "net_amount": "2,00"}}
+    _, explanation, _ = texts_of(violation_of(tmp_path, SUM, changes), definition_of(tmp_path, SUM))
+    assert "in line 1" in explanation
+    assert "The same is true of line 7." in explanation
+
+
+def explanation_of(key: str, of_rule: str, **values: Any) -> str:
+    return operand_text("explanation", key, "en", of_rule, {"term": "BT-131", "leading": "BT-106", **values})
+
+
+def test_explanation_says_how_the_leading_value_is_calculated_without_numbers() -> None:
+    of_rule = "It is nice. The sum (BT-106) is that of the lines (BT-131): {lines}. Round it. Found: {actual}."
+    text = explanation_of("malformed.amount.operand", of_rule, actual="1,00", example="1.00")
+    assert text.endswith("comma. The sum (BT-106) is that of the lines (BT-131).")
+    assert explanation_of("malformed.amount.operand", "A sum.", actual="1,00", example="1.00").endswith("not a comma.")
+
+
+def test_explanation_of_a_missing_value_says_how_it_is_calculated_or_what_is_demanded() -> None:
+    calculated = "It is nice. The sum has {lines} lines. Found: {actual}, calculated: {expected}."
+    text = explanation_of("missing.leading.calculated", calculated, expected=1)
+    assert text == "Calculated: {expected}."
+    demanded = "A rate is more than 0. {line.identifier} has {vat.rate}. Found: {rate_text}."
+    assert explanation_of("missing.leading.percentage", demanded, rate_text="–") == "A rate is more than 0."
+    assert operand_text("fix", "missing.leading.percentage", "en", "of the rule", {}) == "of the rule"
+
+
+@pytest.mark.parametrize(("category", "expected"), [("S", "such as 19."), ("G", "Enter the number 0 as BT-119")])
+def test_fix_of_a_malformed_rate_is_one_that_its_category_has(tmp_path: Path, category: str, expected: str) -> None:
+    keys = SUM_OF_CATEGORY.replace("'S'", f"'{category}'")
+    changes = {"vat_breakdown[0].rate": "19%", "vat_breakdown[0].category": category}
+    assert expected in texts_of(violation_of(tmp_path, keys, changes), definition_of(tmp_path, keys))[2]
 
 
 def test_finding_names_the_operand_in_the_language() -> None:
@@ -148,4 +215,4 @@ def test_finding_names_the_operand_in_the_language() -> None:
     assert (
         finding.title("de") == "Umsatzsteuersatz der Position (BT-152) ist keine Zahl, BT-116 lässt sich nicht prüfen"
     )
-    assert finding.fix("en").startswith("Enter the number only as BT-152, such as 19.")
+    assert finding.fix("en").startswith("Enter the number only as BT-152 in line 1, such as 19.")

@@ -22,8 +22,7 @@ _INCALCULABLE_FIX: Final = "incalculable_fix"
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 _COMPARED: Final = ("actual", "expected", "difference")
 _AMOUNT: Final[Mapping[str, Any]] = {"actual": Decimal("0.00")}
-_OF_TERM: Final = ".name"
-"""``{term.name}`` is the name of the business term whose number is the value ``term``."""
+_TERM: Final = re.compile(r"B[TG]-[\w-]+")
 Values: TypeAlias = "Mapping[str, Any] | None"
 """The values of a finding; None if there is no invoice."""
 
@@ -85,15 +84,15 @@ class CatalogEntry(NamedTuple):
 
     def title(self, language: str, values: Values = None, situation: str = "") -> str:
         """Return what is wrong, in one line. ``values`` and the key of the situation are those of the finding."""
-        return self._fill(self.text("title", language, situation), language, values)
+        return self._fill(self.text("title", language, situation, values), language, values)
 
     def explanation(self, language: str, values: Values = None, situation: str = "") -> str:
         """Return why it is wrong."""
-        return self._fill(self.text("explanation", language, situation), language, values)
+        return self._fill(self.text("explanation", language, situation, values), language, values)
 
     def fix(self, language: str, values: Values = None, situation: str = "") -> str:
         """Return how to correct it."""
-        text = self.text("fix", language, situation)
+        text = self.text("fix", language, situation, values)
         if values is not None and "{expected}" in text and "expected" not in values:
             return VALUES[language][_INCALCULABLE_FIX].format(terms=", ".join(self.terms))
         return self._fill(text, language, values)
@@ -102,15 +101,16 @@ class CatalogEntry(NamedTuple):
         """Return the text of a note."""
         return self._fill(choose(self.notes[number]["texts"], language), language, values)
 
-    def text(self, name: str, language: str, situation: str = "") -> str:
+    def text(self, name: str, language: str, situation: str = "", values: Values = None) -> str:
         """Return the title, explanation or fix with its placeholders; a missing text is that of another language.
 
         With the key of a ``situation``, its text replaces that of the rule. A situation that the catalog does not have
-        is ignored: a stored result may come from another version.
+        is ignored: a stored result may come from another version. ``values`` decide what the diagnosis of an operand
+        says.
         """
         known = {lang: texts.get(name, "") for lang, texts in self.texts.items()}
         if "." in situation:
-            known = {lang: operand_text(name, situation, lang, text) for lang, text in known.items()}
+            known = {lang: operand_text(name, situation, lang, text, values or {}) for lang, text in known.items()}
         elif situation:
             own: Mapping[str, Any] = next((it["texts"] for it in self.situations if it["key"] == situation), {})
             known |= {lang: texts[name] for lang, texts in own.items() if texts.get(name)}
@@ -141,12 +141,7 @@ class CatalogEntry(NamedTuple):
         def quoted(match: re.Match[str]) -> str:
             before, name, after = match.groups()
             shown = show(values[name], _context(name, values), language) if name in values else ""
-            if (
-                not shown
-                and name.endswith(_OF_TERM)
-                and (number := str(values.get(name.removesuffix(_OF_TERM)))) in terms()
-            ):
-                shown = name_of_term(number, language)
+            shown = shown or _of_terms(name, values, language)
             if shown.strip():
                 return f"{before}{shown}{after}"
             words = missing(name, values, language, text[: match.start()])
@@ -155,6 +150,20 @@ class CatalogEntry(NamedTuple):
             return (name in values and missing_subject(text[: match.start()], language)) or words
 
         return re.sub(_REPEATED, r"\1", re.sub(_QUOTED, quoted, text))
+
+
+def _of_terms(name: str, values: Mapping[str, Any], language: str) -> str:
+    """Return ``term.name``, the name of the term in the value ``term``, or ``term.named``, which keeps the number too.
+
+    The value of the latter can have several terms, such as a formula. The text is "" if there is no such term.
+    """
+    path, _, kind = name.rpartition(".")
+    stated = values.get(path)
+    if kind == "name" and stated in terms():
+        return name_of_term(str(stated), language)
+    if kind != "named" or not isinstance(stated, str):
+        return ""
+    return _TERM.sub(lambda it: f"{name_of_term(it[0], language)} ({it[0]})" if it[0] in terms() else it[0], stated)
 
 
 def _context(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:

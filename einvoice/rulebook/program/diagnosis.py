@@ -5,29 +5,31 @@ No other explanation is true before these are mended: a text such as "100,00" ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from einvoice.model.calculation import EQUATIONS, RATED
 from einvoice.model.group import Group
-from einvoice.model.money import AllowanceCharge
-from einvoice.model.values import absent
+from einvoice.model.lines import Line
+from einvoice.model.money import AllowanceCharge, TaxCategory
+from einvoice.model.values import Number, absent
 from einvoice.rulebook.functions.strings import plain_number
 from einvoice.rulebook.rule import ACTUAL, EXPECTED, Operand, Rule
 
-#: A value of an operand, its group, and the number of its line; None or `absent` for what it does not have.
-Occurrence = tuple[Any, Any, Any]
+#: A value of an operand and its group; None or `absent` for what it does not have.
+Occurrence = tuple[Any, Any]
 _MALFORMED: Final = "malformed"
 _MISSING: Final = "missing"
-_EXAMPLES: Final = {"percentage": "19", "quantity": "10"}
-"""Numbers that show how a value is written if its text states none."""
+_MAX_DECIMALS: Final = {"amount": 2}
+"""Decimals that a kind of value may have."""
 
 
 class Diagnosis(NamedTuple):
     """The operand at fault.
 
     Attributes:
-        key: by which findings refer to its texts, such as "malformed.amount.operand.lines": what is wrong, the kind of
-            value, whether it is not that of the leading term, and whether it is in lines.
+        key: by which findings refer to its texts, such as "malformed.amount.operand": what is wrong, the kind of value,
+            and whether it is not that of the leading term.
         terms: the business terms of the value.
         place: the first malformed value, or the group in which one is missing; `absent` if there is none.
         values: what the texts quote.
@@ -57,23 +59,29 @@ def diagnose(rule: Rule, occurrences: Sequence[Sequence[Occurrence]]) -> Diagnos
         if not operand.leads and (found := _at_fault(rule, operand, of_operand, is_at_fault, kind))
     ]
     leading = [(operand, of_operand) for operand, of_operand in known if operand.leads]
-    if any(not any(_is_filled(value) for value, _, _ in of_operand) for _, of_operand in leading):
-        return _without_leading(rule, others)
+    for operand, of_operand in leading:
+        if not any(_is_filled(value) for value, _ in of_operand):
+            return _without_leading(rule, operand.kind, of_operand[0][1] if of_operand else None, others)
     if others:
         return others[0]
     malformed = (_at_fault(rule, *it, _is_malformed, _MALFORMED) for it in leading)
     return next(filter(None, malformed), None)
 
 
-def _without_leading(rule: Rule, others: Sequence[Diagnosis]) -> Diagnosis:
+def _without_leading(rule: Rule, kind: str, group: Any, others: Sequence[Diagnosis]) -> Diagnosis:
     """Return the diagnosis of a rule whose leading value is missing, and has to be calculated from faulty ones."""
-    values = {"term": rule.terms[0]}
-    if EXPECTED not in rule.names:
-        return Diagnosis(f"{_MISSING}.leading", rule.terms[:1], absent, values, False)
-    if not others:
-        return Diagnosis(f"{_MISSING}.leading.calculated", rule.terms[:1], absent, values, False)
-    values["others"] = _joined(it.terms[0] for it in others)
-    return Diagnosis(f"{_MISSING}.leading.incalculable", rule.terms[:1], absent, values, True)
+    values = {"term": rule.terms[0], "leading": rule.terms[0], **_circumstances(group)}
+    if EXPECTED in rule.names and others:
+        kind, values["others"] = "incalculable", _joined(it.terms[0] for it in others)
+        if len(others) == 1 and "line" in others[0].values:
+            values["other_lines"] = _joined(
+                others[0].values[it] for it in ("line", "other_lines") if it in others[0].values
+            )
+    elif EXPECTED in rule.names:
+        kind = "calculated"
+    elif kind == "date":
+        values["example"] = _example(kind, "", group)
+    return Diagnosis(f"{_MISSING}.leading.{kind}", rule.terms[:1], absent, values, kind == "incalculable")
 
 
 def _is_filled(value: Any) -> bool:
@@ -98,18 +106,28 @@ def _at_fault(
     found = [it for it in occurrences if is_at_fault(operand, it[0])]
     if not found:
         return None
-    place, group, _ = found[0]
-    if kind == _MISSING:
-        place = group if isinstance(group, Group) else absent
-    texts = [value.raw for value, _, _ in found if value is not absent]
-    lines = [number.raw for _, _, number in found if number is not None and number is not absent]
-    parts = [kind, operand.kind, *(() if operand.leads else ("operand",)), *(("lines",) if lines else ())]
-    values = {"term": operand.terms[0], "leading": rule.terms[0], "text": _joined(texts), "lines": _joined(lines)}
-    if kind == _MALFORMED:
-        values[ACTUAL] = place.raw
-        values["example"] = plain_number(place.raw) or _EXAMPLES.get(operand.kind, "1234.50")
+    value, group = found[0]
     terms = _terms(operand, group)
-    return Diagnosis(".".join(parts), terms, place, values, not operand.leads, operand.leads)
+    leads = operand.leads or terms[0] == rule.terms[0]
+    values = {"term": terms[0], "leading": rule.terms[0], **_circumstances(group, value)}
+    lines = dict.fromkeys(line for _, group in found if (line := _circumstances(group).get("line")))
+    values["other_lines"] = _joined(line for line in lines if line != values.get("line"))
+    if kind == _MALFORMED:
+        place = value
+        values |= {ACTUAL: value.raw, "example": _example(operand.kind, value.raw, group)}
+    else:
+        place = group if isinstance(group, Group) else absent
+        values["formula"] = _formula(terms[0])
+    key = ".".join((kind, operand.kind, *(() if leads else ("operand",))))
+    return Diagnosis(
+        key, terms, place, {name: it for name, it in values.items() if it}, not operand.leads, operand.leads
+    )
+
+
+def _formula(term: str) -> str:
+    """Return the sum of other terms that a missing total is; "" for any other value."""
+    equation = EQUATIONS.get(term)
+    return equation.formula if equation and not equation.at and len(equation.operands) > 1 else ""
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -118,6 +136,46 @@ def _joined(texts: Iterable[str]) -> str:
 
 def _terms(operand: Operand, group: Any) -> tuple[str, ...]:
     """Return the terms that a value can have; those of charges follow those of allowances."""
-    if isinstance(group, AllowanceCharge) and len(operand.terms) % 2 == 0:
-        return operand.terms[1::2] if group.is_charge else operand.terms[::2]
-    return operand.terms
+    owner = next((it for it in _with_parents(group) if isinstance(it, AllowanceCharge)), None)
+    if owner is None or len(operand.terms) % 2:
+        return operand.terms
+    return operand.terms[1::2] if owner.is_charge else operand.terms[::2]
+
+
+def _with_parents(group: Any) -> Iterator[Group]:
+    while isinstance(group, Group):
+        yield group
+        group = group.parent
+
+
+def _circumstances(group: Any, value: Any = None) -> dict[str, Any]:
+    """Return by what a reader finds a value: its line, its allowance or charge, its VAT category and rate.
+
+    Only well-formed content is of use for that, and not the value itself.
+    """
+    known: dict[str, Any] = {}
+    for owner in _with_parents(group):
+        if isinstance(owner, TaxCategory):
+            known |= {"category": owner.category, "rate": owner.rate}
+        elif isinstance(owner, AllowanceCharge) and not owner.is_of_price:
+            kind = "charge" if owner.is_charge else "allowance"
+            is_known = value is not owner.amount and _is_filled(owner.amount)
+            known[f"{kind}_amount" if is_known else f"{kind}_reason"] = owner.amount if is_known else owner.reason
+        elif isinstance(owner, Line):
+            known["line"] = owner.identifier
+    return {
+        name: it.value if isinstance(it, Number) else it.text
+        for name, it in known.items()
+        if it is not value and _is_filled(it) and it.value is not absent
+    }
+
+
+def _example(kind: str, text: str, group: Any) -> str:
+    """Return how a malformed value is written; "" if it states no number, or one that no rule accepts."""
+    if kind == "date":
+        is_cii = isinstance(group, Group) and group.find_invoice().syntax == "CII"
+        return "20261231" if is_cii else "2026-12-31"
+    number = plain_number(text)
+    if kind == "percentage" and isinstance(group, TaxCategory) and _is_filled(group.category):
+        return number if group.category.text in RATED else "0"
+    return number if len(number.partition(".")[2]) <= _MAX_DECIMALS.get(kind, len(number)) else ""

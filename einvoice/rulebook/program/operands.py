@@ -28,7 +28,6 @@ _NUMERIC: Final = frozenset({
 """Functions whose operands are numbers or dates; the others take texts, or ask only whether a value is there."""
 _Loops: TypeAlias = tuple[tuple[str, str], ...]
 """Names of loop variables, each with the source of its loop."""
-_LINE_NUMBER: Final = "BT-126"
 _OCCURRENCE, _TAX = "occurrence", "tax_of_item"  # names of loop variables that no rule uses
 
 Check = Callable[[str], Expression]
@@ -42,20 +41,18 @@ class CheckedOperand:
     Attributes:
         operand: its data.
         path: to one occurrence.
-        group: path to the group that the loop is about, or else to the one of the value; "" if there is none.
+        group: expression for the group of the value; "" if there is none.
         occurrences: the expression for all of them.
-        line_number: path to the number of the line that an occurrence is in; "" if it is in none.
     """
 
     operand: Operand
     path: str
     group: str
     occurrences: Expression
-    line_number: str
 
     def code(self, writer: Writer) -> str:
-        """Return Python for a list of its occurrences, each with its group and the number of its line."""
-        item = f"({self.path}, {self.group or None}, {self.line_number or None})"
+        """Return Python for a list of its occurrences, each with its group."""
+        item = f"({self.path}, {self.group or None})"
         match self.occurrences.node:
             case Call(operands=[Generator(clauses=[Clause(name=variable), *_]) as loop]) if variable != MEMBER:
                 return writer.items(loop, item)
@@ -119,8 +116,17 @@ def _checked(read: _Read, leading: str, path: str, check: Check) -> CheckedOpera
         return None
     required = all(term(it).cardinality[0] == "1" for it in terms)
     operand = Operand(terms, cls.datatype.lower(), leads or (not path and leading in terms), required)
-    group = read.loops[0][0] if read.loops else read.path.rpartition(".")[0]
-    return CheckedOperand(operand, read.path, group, values, _line_number(read, loops + conditions, check))
+    return CheckedOperand(operand, read.path, _group(read), values)
+
+
+def _group(read: _Read) -> str:
+    """Return the path of the group of a value, or of the group around it if it is missing."""
+    path = read.path
+    if read.loops and read.loops[0][0] == path:
+        path = read.loops[0][1]
+    group = path.rpartition(".")[0]
+    outer = group.partition(".")[0]
+    return (group if outer == group else f"({group} or {outer})") if re.fullmatch(r"[\w.]+", path) else ""
 
 
 def _without_loop_over_value(read: _Read) -> _Read:
@@ -135,18 +141,6 @@ def _is_sequence(path: str, check: Check) -> bool:
         return check(path).type.many
     except RuleError:
         return False
-
-
-def _line_number(read: _Read, loops: str, check: Check) -> str:
-    """Return the path to the number of the line that a reading is in; "" if it is in none."""
-    for name in (read.path.partition(".")[0], *(name for name, _ in read.loops)):
-        path = f"{name}.identifier"
-        try:
-            if check(f"first({path}{loops})").type.terms[:1] == (_LINE_NUMBER,):
-                return path
-        except RuleError:
-            continue
-    return ""
 
 
 class _Reader:

@@ -209,7 +209,7 @@ class Violation:
         expected) if both are numbers.
         """
         if self.diagnosis and not self.diagnosis.leads:
-            return dict(self.diagnosis.values)
+            return {**self._plain_quotes(), **self.diagnosis.values}
         quotes = self._situation.quotes if self._situation else self.rule.quotes
         contents = {**self._named, **{path: self._along(path)[-1] for path in quotes}}
         if self._path:
@@ -225,6 +225,11 @@ class Violation:
         if isinstance(expected, Decimal) and isinstance(actual, Decimal):
             values["difference"] = actual - expected
         return values
+
+    def _plain_quotes(self) -> dict[str, Any]:
+        """Return what the texts of the rule quote by path, without malformed numbers; nothing calculated is of use."""
+        contents = {path: self._along(path)[-1] for path in self.rule.quotes if "." in path}
+        return {path: it.text for path, it in contents.items() if isinstance(it, Value) and it.value is not absent}
 
     def _along(self, path: str) -> list[Any]:
         """Return everything that ``path`` leads through, from its first name to its end."""
