@@ -139,7 +139,7 @@ def test_amounts_calculated_from_doubles_have_two_decimals(sample):
       <ram:SpecifiedTradePaymentTerms>"""
     content = sample("cii-invoice.xml").read_bytes().replace(b"<ram:SpecifiedTradePaymentTerms>", allowance, 1)
     finding = next(it for it in einvoice.validate(content).findings if it.code == "BR-CO-11")
-    assert "errechnet: 10,00." in finding.explanation("de")
+    assert "Errechnet: 10,00." in finding.explanation("de")
 
 
 def test_every_group_has_a_leading_term():

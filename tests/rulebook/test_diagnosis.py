@@ -215,4 +215,4 @@ def test_finding_names_the_operand_in_the_language() -> None:
     assert (
         finding.title("de") == "Umsatzsteuersatz der Position (BT-152) ist keine Zahl, BT-116 lässt sich nicht prüfen"
     )
-    assert finding.fix("en").startswith("Enter the number only as BT-152 in line 1, such as 19.")
+    assert finding.fix("en").startswith("Enter the number only as BT-152 for category S in line 1, such as 19.")
