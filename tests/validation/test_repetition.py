@@ -78,6 +78,48 @@ def test_several_values_that_the_standard_allows_are_told_apart() -> None:
     assert error.title() == "The official Schematron stops at the second ram:ClassCode"
 
 
+_CLAIM = "<cac:PaymentMeans><cbc:PaymentMeansCode>9</cbc:PaymentMeansCode>{}</cac:PaymentMeans>".format(
+    "<cac:PayeeFinancialAccount><cbc:ID>012326004711</cbc:ID></cac:PayeeFinancialAccount>"
+)
+_GIRO = """<cac:PaymentMeans><cbc:PaymentMeansCode>50</cbc:PaymentMeansCode><cbc:PaymentID>01#</cbc:PaymentID>
+<cbc:PaymentID>04#1234567890123456</cbc:PaymentID></cac:PaymentMeans>"""
+_SKONTO = "<cac:PaymentTerms><cbc:Note>#SKONTO#TAGE=7#PROZENT=2.00#\n</cbc:Note></cac:PaymentTerms>"
+_BRANCH = """<cac:FinancialInstitutionBranch><cbc:ID>12<!-- -->34</cbc:ID></cac:FinancialInstitutionBranch>"""
+_TRANSFER = f"""<cac:PaymentMeans><cbc:PaymentMeansCode>42</cbc:PaymentMeansCode><cac:PayeeFinancialAccount>
+<cbc:ID>1234567</cbc:ID>{_BRANCH}</cac:PayeeFinancialAccount></cac:PaymentMeans>"""
+
+
+@pytest.mark.parametrize(
+    ("country", "group", "written", "rule"),
+    [
+        ("IS", "PaymentMeans", _CLAIM * 2, "IS-R-006"),
+        ("IS", "PaymentMeans", _CLAIM.replace(">9<", ">42<") * 2, "IS-R-007"),
+        ("IS", "PaymentMeans", _CLAIM.replace(">9<", ">30<") * 2, None),
+        ("NO", "PaymentMeans", _CLAIM * 2, None),
+        ("DK", "PaymentMeans", _GIRO, "DK-R-008"),
+        ("DK", "PaymentMeans", _GIRO.replace(">50<", ">30<"), None),
+        ("SE", "PaymentMeans", _GIRO, None),
+        ("DK", "PaymentMeans", _TRANSFER, "DK-R-006"),
+        ("DK", "PaymentMeans", _TRANSFER.replace("<cbc:ID>1234567</cbc:ID>", ""), None),
+        ("DE", "PaymentTerms", _SKONTO * 2, "DE-R-018"),
+        ("NL", "PaymentTerms", _SKONTO * 2, None),
+    ],
+)
+def test_national_rules_of_peppol_stop_only_for_their_country(
+    country: str, group: str, written: str, rule: str | None
+) -> None:
+    """The outcomes are those of OpenPeppol's stylesheet of 2026.5, run by Saxon."""
+    before, start, rest = UBL.partition(f"<cac:{group}>")
+    after = rest.partition(f"</cac:{group}>")[2]
+    assert start
+    assert after
+    document = (before + written + after).replace(">DE<", f">{country}<").encode()
+    result = einvoice.validate(document, ruleset="peppol-2026.5")
+    assert not any(it.layer == "schema" for it in result.findings)
+    assert {it.values["rule"] for it in result.errors if it.code == "LAYER-STOPPED"} == ({rule} if rule else set())
+    assert executed(result)["peppol"] is (rule is None)
+
+
 @pytest.mark.parametrize("markup", ["<!-- Euro -->", "<?currency euro?>", "<![CDATA[U]]><!-- --><![CDATA[]]>"])
 def test_a_comment_in_a_text_stops_a_rule_about_text_nodes(markup: str) -> None:
     other = "<cbc:TaxCurrencyCode>USD</cbc:TaxCurrencyCode>"

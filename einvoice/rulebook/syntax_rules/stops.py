@@ -45,8 +45,11 @@ def single(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_context
 def single_text(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The rule ``argument`` reads the text nodes as one item; the collector lists an element for each."""
-    return len(found) > 1
+    """The rule ``argument`` reads the text nodes as one item; the collector lists an element for each.
+
+    An empty element has none.
+    """
+    return len(found) > 1 and sum(text(it) != "" for it in found) > 1
 
 
 @per_element
