@@ -311,10 +311,10 @@ def _names_of(element: Any) -> Mapping[str, str]:
 
 def repeated(context: Context) -> Outcome:
     """Report terms that the standard allows once and the document gives several times, unless a rule reports it."""
-    if not context.invoice.repeated or context.violations or context.selection.profile:  # a profile may allow it
+    if context.violations or context.selection.profile:  # a profile may allow it
         return NOTHING
     found = FindingsByCode(_MAX_UNMAPPED)
-    for first, further in context.invoice.repeated:
+    for first, further in (*context.invoice.repeated, *repetition.surplus(context.invoice)):
         is_reported = not context.reported.isdisjoint((further.node, *further.node.iterancestors()))
         if not is_reported and not getattr(further, "attribute", None):
             found.add(REPEATED, "", partial(repetition.repeated, context.build, first, further))

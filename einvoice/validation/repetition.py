@@ -11,6 +11,10 @@ from einvoice.quotation import quote
 from einvoice.rulebook.syntax_rules.stops import CODE, NUMERIC
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from einvoice.model.invoice import Invoice
+    from einvoice.model.values import Identifier
     from einvoice.result import Finding
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
     from einvoice.validation.findings import FindingBuilder
@@ -35,6 +39,28 @@ def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Fi
     else:
         values |= {"term": terms[0]} if terms else {"second": values["second"]}
     return build.of_entry(STOPPED, layer, element, values, terms)
+
+
+def surplus(invoice: Invoice) -> Iterator[tuple[Identifier, Identifier]]:
+    """Yield the first and each further identifier of a party for a term that the standard allows once.
+
+    The model has the tax registrations and identifiers of a party in lists, since rules read all of them, so that
+    ``invoice.repeated`` lacks them. A payee may also have the creditor identifier (BT-90), with the scheme ``SEPA``.
+    """
+    seller, buyer, payee, representative = invoice.seller, invoice.buyer, invoice.payee, invoice.tax_representative
+    of_terms: list[Sequence[Identifier]] = []
+    if len(seller.tax_registrations) > 1:
+        of_terms.append(seller.vat_identifiers)  # BT-31
+        of_terms.append([it.identifier for it in seller.tax_registrations if not it.is_vat])  # BT-32
+    if len(buyer.tax_registrations) > 1:
+        of_terms.append(buyer.vat_identifiers)  # BT-48
+    if len(representative.tax_registrations) > 1:
+        of_terms.append(representative.vat_identifiers)  # BT-63
+    of_terms.append(buyer.all_identifiers)  # BT-46
+    of_terms.append([it for it in payee.all_identifiers if str(it.scheme or "").upper() != "SEPA"])  # BT-60
+    for identifiers in of_terms:
+        filled = [it for it in identifiers if it]
+        yield from ((filled[0], further) for further in filled[1:])
 
 
 def repeated(build: FindingBuilder, first: Any, further: Any) -> Finding:

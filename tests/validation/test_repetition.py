@@ -184,6 +184,33 @@ def test_a_repeated_term_that_no_rule_objects_to_is_an_information() -> None:
     assert "“Hessen”" in finding.explanation()
 
 
+_REGISTRATION = (
+    '<ram:SpecifiedTaxRegistration><ram:ID schemeID="{}">DE999999999</ram:ID></ram:SpecifiedTaxRegistration>'
+)
+_PAYEE = "<ram:PayeeTradeParty><ram:ID>1</ram:ID>{}<ram:Name>Inkasso AG</ram:Name></ram:PayeeTradeParty>"
+
+
+@pytest.mark.parametrize(
+    ("before", "written", "term"),
+    [
+        ("</ram:SellerTradeParty>", _REGISTRATION.format("VA"), "BT-31"),
+        ("</ram:SellerTradeParty>", _REGISTRATION.format("FC"), None),
+        ("</ram:SellerTradeParty>", _REGISTRATION.format("FC") * 2, "BT-32"),
+        ("<ram:Name>Hausverwaltung", "<ram:ID>1</ram:ID>", None),
+        ("<ram:Name>Hausverwaltung", "<ram:ID>1</ram:ID><ram:ID>2</ram:ID>", "BT-46"),
+        ("</ram:BuyerTradeParty>", _REGISTRATION.format("VA") * 2, "BT-48"),
+        ("<ram:SpecifiedTradeSettlementPaymentMeans>", _PAYEE.format("<ram:ID>2</ram:ID>"), "BT-60"),
+        ("<ram:SpecifiedTradeSettlementPaymentMeans>", _PAYEE.format('<ram:ID schemeID="SEPA">2</ram:ID>'), None),
+    ],
+)
+def test_a_second_number_of_a_party_is_an_information(before: str, written: str, term: str | None) -> None:
+    assert before in CII
+    result = einvoice.validate(CII.replace(before, written + before, 1).encode())
+    assert result.is_valid
+    found = [(it.code, it.severity, it.terms) for it in result.findings if it.code == "TERM-REPEATED"]
+    assert found == ([("TERM-REPEATED", "information", (term,))] if term else [])
+
+
 def test_a_repetition_that_a_rule_reports_is_not_reported_again() -> None:
     name = "<cac:PartyName><cbc:Name>Muster</cbc:Name></cac:PartyName>"
     document = UBL.replace("<cac:PostalAddress>", f"{name}{name}<cac:PostalAddress>", 1).encode()
