@@ -64,7 +64,8 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
 
 #: Attributes that refer to the document.
 _OF_DOCUMENT: Final = ("node", "parent_ref", "find_invoice", "tracked", "misplaced", "unmapped", "repeated",
-                       "lines_by_element", "allowances_and_charges_by_element", "is_mixed")  # fmt: skip
+                       "lines_by_element", "allowances_and_charges_by_element", "breakdowns_by_total",
+                       "is_mixed")  # fmt: skip
 
 
 @dataclass_transform(kw_only_default=True)

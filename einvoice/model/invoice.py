@@ -26,6 +26,7 @@ from einvoice.model.money import (
     TaxTotal,
     ThirdPartyPayment,
     VatBreakdown,
+    breakdowns_by_total,
 )
 from einvoice.model.parties import (
     Addressee,
@@ -304,6 +305,11 @@ class Invoice(Identified):
     def allowances_and_charges_by_element(self) -> dict[Any, list[AllowanceCharge]]:
         """All allowances and charges of the document, including misplaced ones, by parent element."""
         return self._by_element(AllowanceCharge)
+
+    @functools.cached_property
+    def breakdowns_by_total(self) -> dict[int, list[VatBreakdown]]:
+        """The VAT breakdowns in each UBL total, as `money.breakdowns_by_total` finds them."""
+        return breakdowns_by_total(self)
 
     def _by_element(self, cls: type[Group]) -> dict[Any, list[Any]]:
         found: dict[Any, list[Any]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from einvoice.model.group import Group, first, numbered, split, term, terms, view
 from einvoice.model.parties import Identified
@@ -260,6 +260,10 @@ class ThirdPartyPayment(Group):
     description: Text = term("BT-DEX-003")
 
 
+_MANY: Final = 20
+"""Number of VAT breakdowns up to which it is faster to look at each than to index them."""
+
+
 class TaxTotal(Group):
     """BT-110 or BT-111: the VAT total in the invoice currency or in the accounting currency."""
 
@@ -271,13 +275,20 @@ class TaxTotal(Group):
         invoice = self.find_invoice()
         if invoice is None:
             return []
-        is_first = bool(invoice.tax_totals) and invoice.tax_totals[0] is self
-        breakdowns = []
-        for vat in invoice.vat_breakdown:
-            parent = None if vat.parent_ref is None else vat.parent_ref()
-            if parent is self or (is_first and not isinstance(parent, TaxTotal)):
-                breakdowns.append(vat)
-        return breakdowns
+        if self.node is not None and len(invoice.vat_breakdown) > _MANY:
+            return list(invoice.breakdowns_by_total.get(id(self), ()))
+        return breakdowns_by_total(invoice).get(id(self), [])
+
+
+def breakdowns_by_total(invoice: Any) -> dict[int, list[VatBreakdown]]:
+    """Return the breakdowns in each total, by its ``id()``; those outside any total belong to the first one."""
+    found: dict[int, list[VatBreakdown]] = {}
+    for vat in invoice.vat_breakdown:
+        total = None if vat.parent_ref is None else vat.parent_ref()
+        if not isinstance(total, TaxTotal):
+            total = next(iter(invoice.tax_totals), None)
+        found.setdefault(id(total), []).append(vat)
+    return found
 
 
 class Settlement(Group):

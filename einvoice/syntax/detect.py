@@ -262,8 +262,7 @@ def identify(document: etree._ElementTree, data: RuleData | None = None) -> Iden
 
 
 def _child(parent: etree._Element | None, tag: str) -> etree._Element | None:
-    """Return the first child with a tag. A filtered iterator of lxml takes longer to make than these few children."""
-    return None if parent is None else next((it for it in parent if it.tag == tag), None)
+    return None if parent is None else next(parent.iterchildren(tag), None)
 
 
 def _text(parent: etree._Element | None, tag: str) -> str:

@@ -62,6 +62,18 @@ def test_a_tax_total_of_a_line_is_misplaced() -> None:
     assert total.vat_breakdown == []
 
 
+@pytest.mark.parametrize("number", [1, 30])
+def test_a_breakdown_belongs_to_its_total_or_else_to_the_first_one(number: int) -> None:
+    breakdown = '<cac:TaxSubtotal><cbc:TaxAmount currencyID="EUR">{}</cbc:TaxAmount></cac:TaxSubtotal>'
+    total = f"<cac:TaxTotal>{breakdown.format(1) * number}</cac:TaxTotal>"
+    invoice = ubl(f"{total}<cac:TaxTotal/>{total.replace('>1<', '>3<')}")
+    assert [[it.tax_amount.raw for it in total.vat_breakdown] for total in invoice.tax_totals] == [
+        ["1"] * number,
+        [],
+        ["3"] * number,
+    ]
+
+
 def test_vat_totals_of_misplaced_totals_are_not_of_the_invoice() -> None:
     totals = "ram:SpecifiedTradeSettlementHeaderMonetarySummation"
     agreement = f"<{totals}><ram:TaxTotalAmount>1</ram:TaxTotalAmount></{totals}>"

@@ -16,6 +16,7 @@ from lxml import etree
 import einvoice
 from einvoice import errors
 from einvoice.rulebook.program.program import Program
+from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.severity_overrides import Override
 from einvoice.validation import selection
@@ -264,9 +265,10 @@ def test_rule_set_without_rules_for_the_syntax_is_an_error(tmp_path):
     assert other.stack.layer("regional").executed is True
 
 
-def test_failed_layer_is_an_error_and_other_layers_are_reported(monkeypatch, caplog):
+@pytest.mark.parametrize("failure", [ArithmeticError, MemoryError, RecursionError])
+def test_failed_layer_is_an_error_and_other_layers_are_reported(monkeypatch, caplog, failure):
     def fail(self, invoice, groups):
-        raise ArithmeticError("a rule went wrong")
+        raise failure("a rule went wrong")
 
     monkeypatch.setattr(Program, "run", fail)
     with caplog.at_level(logging.ERROR, "einvoice"):
@@ -274,8 +276,18 @@ def test_failed_layer_is_an_error_and_other_layers_are_reported(monkeypatch, cap
     assert codes(result) == ["SCHEMA-VALUE-DATE", "LAYER-FAILED", "LAYER-FAILED"]
     assert [layer.executed for layer in result.stack.layers] == [True, False, False]
     assert not result.is_valid
-    assert "ArithmeticError" in result.findings[1].explanation()
+    assert failure.__name__ in result.findings[1].explanation()
     assert "a rule went wrong" in caplog.text
+
+
+def test_syntax_rules_that_run_out_of_memory_fail_their_layers(monkeypatch):
+    def fail(self):
+        raise MemoryError
+
+    monkeypatch.setattr(Collector, "violations", fail)
+    result = einvoice.validate(UBL)
+    assert codes(result) == ["LAYER-FAILED", "LAYER-FAILED"]
+    assert not result.is_valid
 
 
 def test_skipped_layer_makes_the_result_invalid():
