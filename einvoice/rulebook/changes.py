@@ -58,19 +58,19 @@ def _definitions(rule_sets: RuleSets, release: Release, syntaxes: Iterable[str])
     definitions: Definitions = {}
     for name, version in versions.items():
         for syntax in syntaxes:
-            sentences = _sentences(rule_sets, name, version, syntax)
-            for code, definition in (*sentences, *_rows(rule_sets.data, name, versions, syntax)):
+            resolved = _resolved(rule_sets, name, version, syntax)
+            for code, definition in (*resolved, *_rows(rule_sets.data, name, versions, syntax)):
                 definitions.setdefault(code, []).append(definition)
     return definitions
 
 
-def _sentences(rule_sets: RuleSets, name: str, version: str, syntax: str) -> Iterator[tuple[str, Any]]:
+def _resolved(rule_sets: RuleSets, name: str, version: str, syntax: str) -> Iterator[tuple[str, Any]]:
     """Yield the rules of the rule files of a release that apply in a syntax."""
     contexts = rule_sets.contexts[name]
     for definition in rule_sets.definitions[name]:
         if not definition.in_version(version):
             continue
-        it = definition.sentence(syntax, version)
+        it = definition.resolved(syntax, version)
         context = contexts.get(it.context, syntax, version) if it.context in contexts.names else None
         if not it.not_applicable and not (context and context.not_applicable):
             items = (context.loops, context.where, context.unless) if context else ()

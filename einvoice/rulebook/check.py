@@ -19,7 +19,7 @@ from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import Where, condition
 from einvoice.rulebook.program.build import NEWEST, RuleSets, assemble, contexts_of
 from einvoice.rulebook.program.program import Program
-from einvoice.rulebook.program.typecheck import CheckedRule, check_norm, check_rule
+from einvoice.rulebook.program.typecheck import CheckedRule, check_rule, check_standard
 from einvoice.rulebook.rule import SYNTAXES
 
 if TYPE_CHECKING:
@@ -167,15 +167,15 @@ def norm_errors(definition: Definition, contexts: Contexts, data: RuleData) -> I
 
     Rule files that define their own overlays are left out: their examples are about both.
     """
-    if not definition.norm.assertion or any(syntax.lower() in definition.data for syntax in SYNTAXES):
+    if not definition.standard.assertion or any(syntax.lower() in definition.data for syntax in SYNTAXES):
         return
     try:
-        checked = check_norm(definition, contexts)
+        checked = check_standard(definition, contexts)
     except RuleError as error:
         yield error
         return
     version = definition.versions[0]
-    syntaxes = [it for it in definition.ruleset.syntaxes if not definition.sentence(it, version).not_applicable]
+    syntaxes = [it for it in definition.ruleset.syntaxes if not definition.resolved(it, version).not_applicable]
     if checked:
         yield from _Run(data, False, None).examples(definition, [(it, checked) for it in syntaxes], of_norm=True)
 
@@ -269,9 +269,9 @@ class _Run:
         """Return the remark on a rule that no valid example reaches in these syntaxes, of a number of them."""
         examples = definition.examples("valid")
         names = ", ".join(f"'{it.name}'" for it in examples if not set(syntaxes).isdisjoint(it.syntaxes))
-        sentence = definition.sentence(syntaxes[0], definition.versions[0])
-        causes = [f"they have no '{sentence.context}'"] if sentence.context else []
-        causes += ["'when' does not hold"] if sentence.when else []
+        resolved = definition.resolved(syntaxes[0], definition.versions[0])
+        causes = [f"they have no '{resolved.context}'"] if resolved.context else []
+        causes += ["'when' does not hold"] if resolved.when else []
         message = f"{definition.code}{_in(syntaxes, count)}: no valid example reaches 'assert': {names}"
         hint = f"{' or '.join(causes)}; add one to which the rule applies"
         return str(located(RuleError(message, file=definition.file, key="valid", hint=hint), self.data))

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from einvoice.model.invoice import Invoice
-from einvoice.rulebook.files.definition import Definition, Sentence
+from einvoice.rulebook.files.definition import Definition, ResolvedRule
 from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.program.build import RuleSets, assemble
 from einvoice.rulebook.program.program import Program, Violation
-from einvoice.rulebook.program.typecheck import CheckedRule, check_norm, check_rule
+from einvoice.rulebook.program.typecheck import CheckedRule, check_rule, check_standard
 
 STRICTER: Final = "stricter"
 
@@ -44,20 +44,20 @@ class Comparison:
         self.syntax = syntax
         self.release = rule_sets.sets[name].newest
         self._definitions: dict[str, Definition] = {}
-        self._sentences: dict[str, Sentence] = {}
+        self._resolved: dict[str, ResolvedRule] = {}
         official: list[CheckedRule] = []
         standard: list[CheckedRule] = []
         for definition in rule_sets.definitions[name]:
-            if not definition.in_version(self.release) or not definition.norm.assertion:
+            if not definition.in_version(self.release) or not definition.standard.assertion:
                 continue
             if codes is not None and definition.code not in codes:
                 continue
             self._definitions[definition.code] = definition
-            self._sentences[definition.code] = definition.sentence(syntax, self.release)
+            self._resolved[definition.code] = definition.resolved(syntax, self.release)
             rule = check_rule(definition, syntax, self.release, rule_sets.contexts[name])
-            norm = check_norm(definition, rule_sets.contexts[name])
+            stated = check_standard(definition, rule_sets.contexts[name])
             official += [rule] if rule else []
-            standard += [norm] if norm else []
+            standard += [stated] if stated else []
         self._official = Program([], *assemble(official, syntax, data=rule_sets.data))
         self._standard = Program([], *assemble(standard, syntax, data=rule_sets.data))
 
@@ -68,13 +68,13 @@ class Comparison:
         """
         official, standard = _by_code(self._official, invoice), _by_code(self._standard, invoice)
         for code, definition in self._definitions.items():
-            sentence = self._sentences[code]
-            reported = official.get(sentence.code, [])
+            resolved = self._resolved[code]
+            reported = official.get(resolved.code, [])
             if reported and code not in standard:
                 yield Difference(code, STRICTER, _shown_on_all(definition, reported))
             if code in standard and not reported:
                 deviations = self._laxer(definition)
-                if deviations or not sentence.not_applicable:
+                if deviations or not resolved.not_applicable:
                     yield Difference(code, LAXER, deviations)
 
     def deviations(self) -> Iterator[tuple[str, int]]:

@@ -150,9 +150,9 @@ class _Syntax:
         applies = self._always_violated.run(invoice)
         if applies:
             return f"does not violate the rule: 'assert' holds{_shown(applies[0].values)}"
-        sentence = self._definition.sentence(self._syntax, self._definition.versions[0])
-        causes = [f"the invoice has no '{sentence.context}'"] if sentence.context else []
-        causes += ["'when' does not hold"] if sentence.when else []
+        resolved = self._definition.resolved(self._syntax, self._definition.versions[0])
+        causes = [f"the invoice has no '{resolved.context}'"] if resolved.context else []
+        causes += ["'when' does not hold"] if resolved.when else []
         return f"does not violate the rule: {' or '.join(causes) or 'it does not apply'}"
 
 

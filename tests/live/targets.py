@@ -51,7 +51,7 @@ def definitions() -> tuple[Definition, ...]:
         with suppress(RuleError):  # reported by test_rulebook
             found += read_file(file, ruleset())
     newest = ruleset().newest
-    return tuple(it for it in found if it.in_version(newest) and not it.sentence(SYNTAX, newest).not_applicable)
+    return tuple(it for it in found if it.in_version(newest) and not it.resolved(SYNTAX, newest).not_applicable)
 
 
 @functools.cache
@@ -61,10 +61,10 @@ def targets() -> tuple[Target, ...]:
 
 
 def _target(definition: Definition) -> Target:
-    sentence = definition.sentence(SYNTAX, ruleset().newest)
-    locations = [location for term in sentence.terms for location in _locations().get(term, ())]
-    expressions = [*sentence.let.values(), sentence.when, sentence.assertion]
-    constants = [it for it in sentence.parameters.values() if isinstance(it, str)]
+    resolved = definition.resolved(SYNTAX, ruleset().newest)
+    locations = [location for term in resolved.terms for location in _locations().get(term, ())]
+    expressions = [*resolved.let.values(), resolved.when, resolved.assertion]
+    constants = [it for it in resolved.parameters.values() if isinstance(it, str)]
     literals = [*(literal for text in expressions for literal in _LITERAL.findall(text)), *constants]
     examples = [example for _, example in examples_of(definition, SYNTAX)]
     return Target(

@@ -37,7 +37,7 @@ from einvoice.model.money import LineAllowanceCharge, LineTax, TaxTotal, VatBrea
 from einvoice.model.values import Amount, Code, Percentage, Quantity, UnitPrice, absent
 from einvoice.rulebook.program.build import assemble
 from einvoice.rulebook.program.program import Program
-from einvoice.rulebook.program.typecheck import check_norm, check_rule
+from einvoice.rulebook.program.typecheck import check_rule, check_standard
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
@@ -62,7 +62,7 @@ def programs(syntax: str) -> tuple[Program, Program]:
     for name in ("en16931", "peppol"):
         for definition in known.definitions[name]:
             if definition.code in RULES:
-                standard.append(check_norm(definition, known.contexts[name]))
+                standard.append(check_standard(definition, known.contexts[name]))
             if definition.code in OFFICIAL[syntax]:
                 official.append(check_rule(definition, syntax, known.sets[name].newest, known.contexts[name]))
     return tuple(Program([], *assemble(list(filter(None, rules)), syntax, data=known.data))

@@ -82,7 +82,7 @@ def by_examples():
     """Return the codes with an invalid example; test_rules evaluates the examples."""
     definitions = [definition for ruleset in shipped_rule_sets().definitions.values() for definition in ruleset]
     return {
-        definition.sentence(syntax, definition.ruleset.newest).code
+        definition.resolved(syntax, definition.ruleset.newest).code
         for definition in definitions
         for example in definition.examples("invalid")
         for syntax in example.syntaxes

@@ -96,11 +96,11 @@ def available() -> list[str]:
 
 def test_rule_files_state_the_standard_alone() -> None:
     """What the official Schematron does otherwise is in the folder ``schematron``."""
-    quirks = ("ubl", "cii", "history", "deviation", "renamed_from")
+    schematron = ("ubl", "cii", "history", "deviation", "renamed_from")
     tables = [
         (it.file, table) for it in definitions() for table in (it.data, it.data.get("variants", {}).get(it.code, {}))
     ]
-    assert [(file, key) for file, table in tables for key in quirks if key in table] == []
+    assert [(file, key) for file, table in tables for key in schematron if key in table] == []
 
 
 def test_no_line_of_the_rule_data_is_too_long() -> None:
@@ -110,7 +110,7 @@ def test_no_line_of_the_rule_data_is_too_long() -> None:
 
 
 def test_every_rule_states_the_standard() -> None:
-    assert [it.code for it in definitions() if not it.norm.assertion and not it.norm.not_applicable] == []
+    assert [it.code for it in definitions() if not it.standard.assertion and not it.standard.not_applicable] == []
 
 
 @pytest.mark.slow

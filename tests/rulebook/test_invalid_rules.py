@@ -135,7 +135,7 @@ def test_invalid_rule_is_reported_with_file_and_key(folder: Path, old: str, new:
 
 
 # By name: the file about the official Schematron; the key and a part of the message of the error.
-INVALID_QUIRKS = {
+INVALID_SCHEMATRON = {
     "repeated condition": ('[cii]\nassert = "non_blank(line.identifier)"', "cii.assert", "remove it"),
     "condition repeated for both syntaxes": ('assert = "non_blank(line.identifier)"', "assert", "remove it"),
     "text of the rule": ('[de]\ntitle = "t"', "de", "not a known key"),
@@ -150,18 +150,18 @@ INVALID_QUIRKS = {
 }
 
 
-@pytest.mark.parametrize(("quirks", "key", "message"), INVALID_QUIRKS.values(), ids=INVALID_QUIRKS)
+@pytest.mark.parametrize(("schematron", "key", "message"), INVALID_SCHEMATRON.values(), ids=INVALID_SCHEMATRON)
 def test_invalid_schematron_file_is_reported_with_file_and_key(
-    folder: Path, quirks: str, key: str, message: str
+    folder: Path, schematron: str, key: str, message: str
 ) -> None:
-    write_quirks(folder, quirks)
+    write_schematron(folder, schematron)
     error = errors(folder, RULE)[0]
     assert error.key == key
     assert message in str(error)
     assert error.file == f"en16931/{'' if key == 'terms' else 'schematron/'}BR-99.toml"  # the terms are the rule's
 
 
-def write_quirks(folder: Path, content: str) -> None:
+def write_schematron(folder: Path, content: str) -> None:
     (folder / "en16931" / "schematron").mkdir()
     (folder / "en16931" / "schematron" / "BR-99.toml").write_text(content, "utf-8")
 
@@ -169,14 +169,14 @@ def write_quirks(folder: Path, content: str) -> None:
 def test_schematron_file_replaces_parts_of_the_rule(folder: Path) -> None:
     rule = RULE.replace("\nassert =", '\nlet.text = "line.identifier"\nlet.limit = "1"\nassert =')
     rule = rule.replace("non_blank(line.identifier)", "length(text) >= limit")
-    write_quirks(folder, '[cii]\nlet.limit = "3"\n[valid]\n"x" = { "lines[0].identifier" = "123" }')
+    write_schematron(folder, '[cii]\nlet.limit = "3"\n[valid]\n"x" = { "lines[0].identifier" = "123" }')
     assert [str(error) for error in errors(folder, rule)] == [
         "en16931/BR-99.toml, line 22, valid.\"numbered\": BR-99 in CII: 'numbered' violates the rule"
     ]
 
 
 def test_schematron_file_without_a_rule_is_an_error(folder: Path) -> None:
-    write_quirks(folder, "")
+    write_schematron(folder, "")
     (error,) = check_all(RuleData(folder))
     assert error.file == "en16931/schematron/BR-99.toml"
     assert "has no rule file" in str(error)

@@ -77,13 +77,13 @@ def test_an_adopted_rule_has_the_releases_and_differences_of_the_rule_set_that_a
     )
     assert stated.file == adopted.file == "peppol/PEPPOL-EN16931-R120.toml"
     assert (stated.bound("since"), adopted.bound("since")) == ("", "2.0.0")
-    assert (stated.sentence("UBL", "2026.5").severity, adopted.sentence("UBL", "2.6.0").severity) == (
+    assert (stated.resolved("UBL", "2026.5").severity, adopted.resolved("UBL", "2.6.0").severity) == (
         "fatal",
         "warning",
     )
-    assert stated.sentence("UBL", "2026.5").let["tolerance"] == "0.02"
-    assert "HUF" in adopted.sentence("UBL", "2.6.0").let["tolerance"]
-    assert adopted.sentence("UBL", "2.0.1").let["tolerance"] == "0.02"
+    assert stated.resolved("UBL", "2026.5").let["tolerance"] == "0.02"
+    assert "HUF" in adopted.resolved("UBL", "2.6.0").let["tolerance"]
+    assert adopted.resolved("UBL", "2.0.1").let["tolerance"] == "0.02"
 
 
 def _in(ruleset, code):
@@ -95,16 +95,16 @@ def test_a_rule_can_be_adopted_under_another_code():
     assert adopted.file == stated.file == "xrechnung/BR-DE-18.toml"
     assert adopted.texts["en"] == stated.texts["en"] | {"title": f"Germany: t{stated.texts['en']['title'][1:]}"}
     assert adopted.data["source"] == "Peppol BIS Billing 3.0, DE-R-018"
-    newest, older = adopted.sentence("UBL", "2026.5"), adopted.sentence("UBL", "2025.11")
+    newest, older = adopted.resolved("UBL", "2026.5"), adopted.resolved("UBL", "2025.11")
     assert (newest.code, newest.context) == ("DE-R-018", "german_payment_terms")
-    assert newest.assertion == stated.sentence("UBL", "2.6.0").assertion != older.assertion
+    assert newest.assertion == stated.resolved("UBL", "2.6.0").assertion != older.assertion
 
 
 def test_variants_can_be_adopted_under_other_codes():
     adopted = _in("peppol", "DE-R-009")
-    sentence = adopted.sentence("UBL", "2026.5")
-    assert (adopted.file, sentence.code) == ("xrechnung/BR-DE-3.toml", "DE-R-009")
-    assert (sentence.context, sentence.terms) == ("german_buyer_address", ("BT-53",))
+    resolved = adopted.resolved("UBL", "2026.5")
+    assert (adopted.file, resolved.code) == ("xrechnung/BR-DE-3.toml", "DE-R-009")
+    assert (resolved.context, resolved.terms) == ("german_buyer_address", ("BT-53",))
     assert "BR-DE-9" not in {it.code for it in shipped_rule_sets().definitions["peppol"]}
 
 
@@ -188,7 +188,7 @@ def test_self_billing_adopts_the_rules_of_peppol_with_its_own_identifiers():
     assert {f"PEPPOL-EN16931-P01{number:02}" for number in range(4, 12)} <= adopted.keys()  # a family, by its file
     process = "urn:fdc:peppol.eu:2017:poacc:{}:01:1.0"
     rules = stated["PEPPOL-EN16931-R007"], adopted["PEPPOL-EN16931-R007"]
-    assert [it.sentence("UBL", "2026.5").let["ordinary"] for it in rules] == [
+    assert [it.resolved("UBL", "2026.5").let["ordinary"] for it in rules] == [
         repr(process.format(standard)) for standard in ("billing", "selfbilling")
     ]
 

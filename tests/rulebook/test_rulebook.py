@@ -259,7 +259,7 @@ def test_unchanged_rule_file_is_parsed_once(folder: Path) -> None:
     (path.parent / "schematron").mkdir()
     (path.parent / "schematron" / "X.toml").write_text('severity = "warning"', "utf-8")
     (deviating,) = read_file(path, read_ruleset(path.parent))
-    assert deviating.sentence("UBL", "2.1").severity == "warning"
+    assert deviating.resolved("UBL", "2.1").severity == "warning"
 
 
 def stored_payload(content: bytes) -> Any:

@@ -83,7 +83,7 @@ def failures(definition: Definition, known: Contexts, syntaxes: Iterable[str]) -
     Each is evaluated on the model, unless it inserts XML, and on a document of each syntax.
     """
     for syntax in syntaxes:
-        if definition.sentence(syntax, definition.versions[0]).not_applicable:
+        if definition.resolved(syntax, definition.versions[0]).not_applicable:
             continue
         checked = check_rule(definition, syntax, definition.versions[0], known)
         assert checked is not None

@@ -19,7 +19,7 @@ from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.definition import Definition, Sentence
+from einvoice.rulebook.files.definition import Definition, ResolvedRule
 from einvoice.rulebook.files.keys import TEXT_FILE, TEXTS, check_examples, check_keys, check_texts, languages_of
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
@@ -110,11 +110,11 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: Ru
         version = definition.ruleset.newest
     by_code: dict[str, list[str]] = {}
     for syntax in definition.ruleset.syntaxes:
-        by_code.setdefault(definition.sentence(syntax, version).code, []).append(syntax)
+        by_code.setdefault(definition.resolved(syntax, version).code, []).append(syntax)
     data = definition.data
     for code, syntaxes in by_code.items():
-        sentences = {syntax: definition.sentence(syntax, version) for syntax in syntaxes}
-        first = next((it for it in sentences.values() if not it.not_applicable), sentences[syntaxes[0]])
+        resolved = {syntax: definition.resolved(syntax, version) for syntax in syntaxes}
+        first = next((it for it in resolved.values() if not it.not_applicable), resolved[syntaxes[0]])
         yield CatalogEntry(
             code,
             first.severity,
@@ -128,12 +128,12 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: Ru
             definition.bound("until"),
             tuple(alias for alias in (definition.code, *definition.aliases) if alias not in by_code),
             tuple(data.get("replaces", ())),
-            {syntax: it.severity for syntax, it in sentences.items()},
-            {syntax: it.not_applicable for syntax, it in sentences.items() if it.not_applicable},
-            _stand_ins(definition, sentences, version, contexts),
+            {syntax: it.severity for syntax, it in resolved.items()},
+            {syntax: it.not_applicable for syntax, it in resolved.items() if it.not_applicable},
+            _stand_ins(definition, resolved, version, contexts),
             definition.example_texts or example_texts(definition, first, rules),
-            _paths(sentences, version, contexts),
-            points_at=_points_at(sentences),
+            _paths(resolved, version, contexts),
+            points_at=_points_at(resolved),
             notes=tuple(note.plain() for note in definition.notes),
             current=current,
             situations=tuple(it.plain() for it in definition.situations),
@@ -151,40 +151,40 @@ def _texts(definition: Definition) -> dict[Language, dict[str, str]]:
     return texts
 
 
-def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
+def _points_at(resolved: Mapping[str, ResolvedRule]) -> dict[str, str]:
     """Map each syntax in which the rule applies to its first business term.
 
     If the rule applies in no syntax, map all of them.
     """
-    applicable = {syntax: it for syntax, it in sentences.items() if not it.not_applicable} or sentences
+    applicable = {syntax: it for syntax, it in resolved.items() if not it.not_applicable} or resolved
     return {syntax: it.terms[0] for syntax, it in applicable.items() if it.terms}
 
 
-def _paths(sentences: Mapping[str, Sentence], version: str, contexts: Contexts) -> dict[str, str]:
+def _paths(resolved: Mapping[str, ResolvedRule], version: str, contexts: Contexts) -> dict[str, str]:
     """Return the XPath of the context by syntax, for a rule that reads no business terms."""
     known = {
         syntax: contexts.get(it.context, syntax, version)
-        for syntax, it in sentences.items()
+        for syntax, it in resolved.items()
         if not it.terms and it.context and not it.not_applicable
     }
     return {syntax: context.xpath for syntax, context in known.items() if context}
 
 
 def _stand_ins(
-    definition: Definition, sentences: Mapping[str, Sentence], version: str, contexts: Contexts
+    definition: Definition, resolved: Mapping[str, ResolvedRule], version: str, contexts: Contexts
 ) -> dict[str, str]:
     """Return the business term for every path that the texts quote, and for ``actual``; fixed texts as they are."""
     stand_ins: dict[str, str] = {}
     text = " ".join(text for texts in _texts(definition).values() for text in texts.values())
-    for syntax, sentence in sentences.items():
-        if sentence.not_applicable:
+    for syntax, rule in resolved.items():
+        if rule.not_applicable:
             continue
-        if sentence.terms:
-            stand_ins["actual"] = sentence.terms[0]
-        if EXPECTED in sentence.let:
+        if rule.terms:
+            stand_ins["actual"] = rule.terms[0]
+        if EXPECTED in rule.let:
             stand_ins[EXPECTED] = ""
-        stand_ins |= {name: value[1:-1] for name, value in sentence.let.items() if _FIXED_TEXT.fullmatch(value)}
-        scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
+        stand_ins |= {name: value[1:-1] for name, value in rule.let.items() if _FIXED_TEXT.fullmatch(value)}
+        scope = contexts.scope(rule.context, syntax, rule.where("for"), version)
         for path in _PATH.findall(text):
             stand_ins.update((path, number) for number in terms_at(path, scope.names, scope.group or "")[:1])
     return stand_ins

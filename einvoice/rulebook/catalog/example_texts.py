@@ -13,7 +13,7 @@ from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
 from einvoice.quotation import quote
 from einvoice.resources import RuleData
-from einvoice.rulebook.files.definition import Definition, Example, Sentence
+from einvoice.rulebook.files.definition import Definition, Example, ResolvedRule
 from einvoice.rulebook.files.examples import base, invoice_of
 
 _MAX_EXAMPLES: Final = 3
@@ -43,7 +43,7 @@ class _Inputs(NamedTuple):
 
     invalid: list[Example]
     valid: list[Example]
-    sentence: Sentence
+    resolved: ResolvedRule
     base: Mapping[str, Any]
 
 
@@ -51,14 +51,14 @@ _known: Final[dict[tuple[str, str], tuple[_Inputs, dict[str, tuple[str, ...]]]]]
 """By rule file and code."""
 
 
-def example_texts(definition: Definition, sentence: Sentence, rules: RuleData) -> dict[str, tuple[str, ...]]:
+def example_texts(definition: Definition, resolved: ResolvedRule, rules: RuleData) -> dict[str, tuple[str, ...]]:
     """Return texts for the first invalid examples of a rule, by language; those with inserted elements come last.
 
     Unless the rule compares amounts, they also name terms of the rule that the example lacks and a valid one has.
     Examples that have not changed are described once, as each added rule set and each release has its own catalog.
     """
     home = definition.file.partition("/")[0]
-    inputs = _Inputs(definition.examples("invalid"), definition.examples("valid"), sentence, base(rules, home))
+    inputs = _Inputs(definition.examples("invalid"), definition.examples("valid"), resolved, base(rules, home))
     key = definition.file, definition.code
     if key not in _known or _known[key][0] != inputs:
         _known[key] = inputs, _texts(inputs, definition.file, rules)
@@ -84,13 +84,13 @@ def _texts(inputs: _Inputs, file: str, rules: RuleData) -> dict[str, tuple[str, 
 
 def _wanted(inputs: _Inputs, file: str, rules: RuleData) -> list[str]:
     """Return the leading term and, for a rule about presence, the other terms, if a valid example has them."""
-    sentence = inputs.sentence
-    if "expected" in sentence.let:
+    resolved = inputs.resolved
+    if "expected" in resolved.let:
         return []
-    asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
-    others = [it for it in sentence.terms[1:] if it.startswith("BT-")] if _PRESENCE.search(asked) else []
+    asked = " ".join((*resolved.let.values(), resolved.when, resolved.assertion))
+    others = [it for it in resolved.terms[1:] if it.startswith("BT-")] if _PRESENCE.search(asked) else []
     kept = [invoice_of(example, rules, file) for example in inputs.valid]
-    return [it for it in (*sentence.terms[:1], *others) if any(_lacks(invoice, it) is False for invoice in kept)]
+    return [it for it in (*resolved.terms[:1], *others) if any(_lacks(invoice, it) is False for invoice in kept)]
 
 
 def _lacks(invoice: Invoice, number: str) -> bool | None:

@@ -37,7 +37,7 @@ DEVIATION: Final = "deviation"
 _TABLES: Final = (*map(str.lower, SYNTAXES), HISTORY, DEVIATION)
 
 #: In place of a syntax: the context as in the standard, alike in both syntaxes.
-NORM: Final = ""
+STANDARD: Final = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Contexts:
         rows = _rows_of(folder)
         for other in adopted:
             for name, added in _rows_of(other).items():
-                if not any(row.is_norm for row in rows.get(name, ())):
+                if not any(row.is_standard for row in rows.get(name, ())):
                     rows[name] = [*added, *rows.get(name, ())]
         for name, added in _rows_of(copied_by, folder.name).items() if copied_by else ():
             if name not in rows:
@@ -134,7 +134,7 @@ class Contexts:
         """Return a context in a syntax; None if the syntax does not have it. Raise ``LookupError`` for an unknown one.
 
         ``version`` is a release of this folder's rule set; None is the newest. Contexts of the base are always those of
-        its newest release. With ``NORM`` in place of a syntax, return the context as in the standard.
+        its newest release. With ``STANDARD`` in place of a syntax, return the context as in the standard.
         """
         if name not in self._contexts and self._base:
             return self._base.get(name, syntax)
@@ -178,7 +178,7 @@ class _Row(NamedTuple):
 
     file: str
     content: Mapping[str, Any]
-    is_norm: bool
+    is_standard: bool
 
 
 def _rows_of(folder: Path, copied: str = "") -> dict[str, list[_Row]]:
@@ -190,7 +190,7 @@ def _rows_of(folder: Path, copied: str = "") -> dict[str, list[_Row]]:
     for inside in (f"{SCHEMATRON}/{copied}/",) if copied else ("", f"{SCHEMATRON}/"):
         path, file = folder / inside / "contexts.toml", f"{folder.name}/{inside}contexts.toml"
         for name, content in _rows(path, file).items():
-            found.setdefault(name, []).append(_Row(file, content, is_norm=not inside))
+            found.setdefault(name, []).append(_Row(file, content, is_standard=not inside))
     return found
 
 
@@ -216,7 +216,7 @@ def _rows(path: Path, file: str) -> dict[str, Any]:
 
 
 def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
-    """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``NORM``.
+    """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``STANDARD``.
 
     Later definitions override earlier ones: the context of the standard, that of the Schematron, and that of a copy,
     each with that of the syntax.
@@ -224,8 +224,8 @@ def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     definitions: dict[str, tuple[Context, ...]] = {}
     for row in rows:
         _check_keys(row.content, (*KEYS, *_TABLES), row.file, name)
-    for syntax in (NORM, *SYNTAXES):
-        parts = [part for row in rows if syntax or row.is_norm for part in _parts(name, row, syntax.lower())]
+    for syntax in (STANDARD, *SYNTAXES):
+        parts = [part for row in rows if syntax or row.is_standard for part in _parts(name, row, syntax.lower())]
         content = {key: own[key] for _, _, own in parts for key in SYNTAX_KEYS if key in own}
         if "for" in content:
             places = {part: Where(file, f"{key}.{part}") for file, key, own in parts for part in KEYS if part in own}

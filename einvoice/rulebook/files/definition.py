@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
-from einvoice.rulebook.files.keys import EXAMPLE, OF_SENTENCE, TEXTS, languages_of
+from einvoice.rulebook.files.keys import EXAMPLE, TEXTS, VARYING, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import Situation, situation_of
@@ -38,7 +38,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ResolvedRule:
     """A rule in one syntax and release: for …, let …, when …, assert ….
 
     ``parameters`` are the constants of a variant, ``places`` the location of each part (``let.expected``).
@@ -103,7 +103,7 @@ class Definition:
         ruleset: the rule set.
         variant: the table of the code in ``[variants]``.
         data: the content of the rule file.
-        quirks: the files of that name in the folders ``schematron``, with their content: that of the rule set which
+        schematron: the files of that name in the folders ``schematron``, with their content: that of the rule set which
             states the rule, and that of the one which adopts it.
         copies: the copies of the rule in other rule sets.
         copied_by: the rule set whose copy this definition describes; "" for the rule itself.
@@ -116,7 +116,7 @@ class Definition:
     ruleset: RuleSet
     variant: Mapping[str, Any]
     data: Mapping[str, Any]
-    quirks: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    schematron: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     copies: tuple[Copy, ...] = ()
     copied_by: str = ""
     stated_as: str = ""
@@ -156,7 +156,7 @@ class Definition:
 
     def entries(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the entries of ``[[kind]]`` that apply to this code, each with its file."""
-        for file, data in ((self.file, self.data), *self.quirks):
+        for file, data in ((self.file, self.data), *self.schematron):
             for entry in data.get(kind, ()):
                 if self.code in entry.get("variants", [self.code]):
                     yield file, entry
@@ -190,7 +190,7 @@ class Definition:
     def examples(self, kind: str) -> list[Example]:
         """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""
         copy = self._copy
-        tables = [(copy.file, copy.data)] if copy else [(self.file, self.data), *self.quirks]
+        tables = [(copy.file, copy.data)] if copy else [(self.file, self.data), *self.schematron]
         return [
             _example(fill(name, self.variant), fill(entry, self.variant), file)
             for file, data in tables
@@ -263,14 +263,14 @@ class Definition:
 
     def bound(self, key: str) -> str:
         """Return the first release with the rule (``since``), or the first without it (``until``), or ''."""
-        sources = (self.variant, *(data for _, data in self.quirks), self.data)
+        sources = (self.variant, *(data for _, data in self.schematron), self.data)
         return str(next((data[key] for data in sources if key in data), ""))
 
     @property
     def renamed_from(self) -> Mapping[str, str]:
         """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty if not renamed."""
-        quirks = [data for _, data in reversed(self.quirks)]
-        sources = (*(data.get("variants", {}).get(self.code, {}) for data in quirks), *quirks)
+        schematron = [data for _, data in reversed(self.schematron)]
+        sources = (*(data.get("variants", {}).get(self.code, {}) for data in schematron), *schematron)
         return next((data["renamed_from"] for data in sources if "renamed_from" in data), {})
 
     @property
@@ -287,7 +287,7 @@ class Definition:
     def versions(self) -> tuple[str, ...]:
         """The newest release with the rule, and one release for each older definition."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
-        if not any("history" in data for data in (self.data, *(data for _, data in self.quirks))):
+        if not any("history" in data for data in (self.data, *(data for _, data in self.schematron))):
             return tuple(known[-1:])
         releases: dict[str, str] = {}
         for version in reversed(known):
@@ -295,8 +295,8 @@ class Definition:
         return tuple(releases.values())
 
     @cached_property
-    def _sentences(self) -> dict[tuple[str, str], Sentence]:
-        """Sentences by syntax and release: loading, checking and testing a rule ask for the same ones."""
+    def _known(self) -> dict[tuple[str, str], ResolvedRule]:
+        """Resolved rules by syntax and release: loading, checking and testing a rule ask for the same ones."""
         return {}
 
     @cached_property
@@ -304,20 +304,22 @@ class Definition:
         """What `check_rule` checked in each syntax, with its results."""
         return {}
 
-    def sentence(self, syntax: str, version: str) -> Sentence:
+    def resolved(self, syntax: str, version: str) -> ResolvedRule:
         """Return the rule of the official Schematron in a syntax and release.
 
         ``not_applicable`` is the reason why it cannot be violated there.
         """
-        known = self._sentences
+        known = self._known
         if (syntax, version) not in known:
             known[syntax, version] = self._official(syntax, version)
         return known[syntax, version]
 
-    def _official(self, syntax: str, version: str) -> Sentence:
+    def _official(self, syntax: str, version: str) -> ResolvedRule:
         own, copy = syntax.lower(), self._copy
         version = copy.release or version if copy else version
-        parts = [part for file, data in ((self.file, self.data), *self.quirks) for part in self._parts(file, data, own)]
+        parts = [
+            part for file, data in ((self.file, self.data), *self.schematron) for part in self._parts(file, data, own)
+        ]
         entries = [
             (file, entry)
             for file, entry in self.entries("history")
@@ -328,17 +330,19 @@ class Definition:
             parts.append(_Part(file, "history", oldest))
             parts += [_Part(file, f"history.{own}", oldest[own])] if own in oldest else []
         parts += self._parts(copy.file, copy.data, own) if copy else []
-        return self._sentence(self._code(own, version), parts, syntax)
+        return self._of_parts(self._code(own, version), parts, syntax)
 
     @cached_property
-    def norm(self) -> Sentence:
+    def standard(self) -> ResolvedRule:
         """The rule of the standard, in both syntaxes; the official Schematron may deviate from it.
 
         A rule set that adopts the rule states there what its own standard has otherwise in both syntaxes.
         """
-        adopting = [(file, data) for file, data in self.quirks if self.is_adopted and file.startswith(f"{self.layer}/")]
+        adopting = [
+            (file, data) for file, data in self.schematron if self.is_adopted and file.startswith(f"{self.layer}/")
+        ]
         sources = ((self.file, self.data), *adopting)
-        return self._sentence(self.code, [part for file, data in sources for part in self._parts(file, data)])
+        return self._of_parts(self.code, [part for file, data in sources for part in self._parts(file, data)])
 
     def _parts(self, file: str, data: Mapping[str, Any], syntax: str = "") -> list[_Part]:
         """Return the definitions of a file for a syntax; without ``syntax``, those for both syntaxes."""
@@ -346,15 +350,15 @@ class Definition:
         overlays = [(f"{part.prefix}.{syntax}".lstrip("."), part.content.get(syntax)) for part in parts if syntax]
         return parts + [_Part(file, prefix, content) for prefix, content in overlays if content]
 
-    def _sentence(self, code: str, parts: list[_Part], syntax: str = "") -> Sentence:
-        sentence = _merged(code, self.file, parts)
+    def _of_parts(self, code: str, parts: list[_Part], syntax: str = "") -> ResolvedRule:
+        resolved = _merged(code, self.file, parts)
         last = max((index for index, part in enumerate(parts) if "assert" in part.content), default=0)
         inherited = _values(parts[:last]) - _values(parts[last:])
         if inherited or sum("let" in part.content for part in parts) > 1:
-            conditions = map(_names, (sentence.when, sentence.assertion))
-            used = self._shown(syntax).union(sentence.let.keys() - inherited, *conditions)
-            sentence = replace(sentence, let=_needed(sentence.let, used))
-        return sentence
+            conditions = map(_names, (resolved.when, resolved.assertion))
+            used = self._shown(syntax).union(resolved.let.keys() - inherited, *conditions)
+            resolved = replace(resolved, let=_needed(resolved.let, used))
+        return resolved
 
     def _shown(self, syntax: str) -> frozenset[str]:
         """Return the names that texts use, and the notes of a syntax."""
@@ -401,7 +405,7 @@ def _constant(match: re.Match[str], constants: Mapping[str, Any]) -> str:
     return match[0] if constant is None or isinstance(constant, dict) else str(constant)
 
 
-def _merged(code: str, file: str, parts: list[_Part]) -> Sentence:
+def _merged(code: str, file: str, parts: list[_Part]) -> ResolvedRule:
     merged: dict[str, Any] = {"code": code, "let": {}}
     places: dict[str, Where] = {}
     constants: dict[str, Any] = {}
@@ -413,7 +417,7 @@ def _merged(code: str, file: str, parts: list[_Part]) -> Sentence:
             if name == "let":
                 merged["let"] = merged["let"] | content
                 places |= {f"let.{it}": Where(part.file, f"{key}.{it}") for it in content}
-            elif name in OF_SENTENCE or (name == "code" and part.prefix):
+            elif name in VARYING or (name == "code" and part.prefix):
                 merged[name] = content
                 places[name] = Where(part.file, key)
             elif (
@@ -421,7 +425,7 @@ def _merged(code: str, file: str, parts: list[_Part]) -> Sentence:
             ):
                 constants[name] = content
     merged = fill(merged, constants)
-    return Sentence(
+    return ResolvedRule(
         merged["code"],
         merged["severity"],
         tuple(merged.get("terms", ())),

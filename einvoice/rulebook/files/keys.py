@@ -22,7 +22,7 @@ Keys: TypeAlias = Mapping[str, Any]
 """The keys of a table, each with its type."""
 
 TEXTS: Final = ("title", "explanation", "fix")
-OF_SENTENCE: Final[Keys] = {
+VARYING: Final[Keys] = {
     "for": str,
     "let": dict[str, str],
     "when": str,
@@ -31,15 +31,17 @@ OF_SENTENCE: Final[Keys] = {
     "severity": str,
     "not_applicable": str,
 }
-OVERLAY: Final[Keys] = {**OF_SENTENCE, "code": str}
+OVERLAY: Final[Keys] = {**VARYING, "code": str}
 #: The constant of a variant: in expressions and texts, or a text for each language.
 CONSTANT: Final = str | int | list[str] | dict[str, str]
 _OF_SYNTAX: Final[Keys] = {"ubl": dict, "cii": dict}
 #: Keys of a variant; all others are constants.
 MEMBER: Final[Keys] = {
-    **OF_SENTENCE, "since": str, "until": str, "renamed_from": dict, "yields_to": list[str], **_OF_SYNTAX,
+    **VARYING, "since": str, "until": str, "renamed_from": dict, "yields_to": list[str], **_OF_SYNTAX,
 }  # fmt: skip
-_QUIRKS_MEMBER: Final[Keys] = {key: kind for key, kind in MEMBER.items() if key not in ("since", "until", "yields_to")}
+_OF_SCHEMATRON_MEMBER: Final[Keys] = {
+    key: kind for key, kind in MEMBER.items() if key not in ("since", "until", "yields_to")
+}
 #: The content of a field: its text in the document, or a table or list that ``files.examples`` reads.
 _Content: TypeAlias = str | dict[str, Any] | list[Any]
 #: Keys of an example; all others are fields of the invoice with their content.
@@ -48,7 +50,7 @@ FIELD: Final = _Content
 INSERT: Final[Keys] = {"insert": dict[str, str]}
 #: What an example may state as ``root``; any other document has the root Invoice or CrossIndustryInvoice.
 CREDIT_NOTE: Final = "CreditNote"
-HISTORY: Final[Keys] = {**OF_SENTENCE, "until": str, "variants": list[str], **_OF_SYNTAX}
+HISTORY: Final[Keys] = {**VARYING, "until": str, "variants": list[str], **_OF_SYNTAX}
 _TABLES: Final = list[dict[str, Any]]
 _NAMED: Final = dict[str, dict[str, Any]]
 KINDS_OF_EXAMPLES: Final = ("valid", "invalid")
@@ -61,16 +63,16 @@ FILE: Final[Keys] = {
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
 SCHEMATRON: Final = "schematron"
-_QUIRKS: Final[Keys] = {
-    **OF_SENTENCE,
+_OF_SCHEMATRON: Final[Keys] = {
+    **VARYING,
     "variants": dict[str, dict[str, Any]], "renamed_from": dict, **_OF_SYNTAX, "history": _TABLES, "deviation": _TABLES,
     SITUATIONS: _TABLES, "valid": _NAMED, "invalid": _NAMED,
 }  # fmt: skip
 #: Keys of such a file for a rule that the rule set adopts.
-ADOPTED: Final[Keys] = {**_QUIRKS, "code": str, "source": str, "since": str, "until": str}
+ADOPTED: Final[Keys] = {**_OF_SCHEMATRON, "code": str, "source": str, "since": str, "until": str}
 #: Keys of a file about the copy of a rule in another rule set.
 COPY: Final[Keys] = {
-    **OF_SENTENCE,
+    **VARYING,
     "variants": list[str], **_OF_SYNTAX, "deviation": _TABLES, "valid": _NAMED, "invalid": _NAMED,
 }  # fmt: skip
 RELEASE: Final[Keys] = {
@@ -104,34 +106,36 @@ def check_file(data: Mapping[str, Any], file: str) -> None:
         _check_overlay(data, data.get(syntax, {}), file, syntax)
     for code, member in data.get("variants", {}).items():
         check_keys(member, {**dict.fromkeys(member, CONSTANT), **MEMBER}, file, f"variants.{code}")
-        _check_overlay(data, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+        _check_overlay(data, {key: member[key] for key in VARYING if key in member}, file, f"variants.{code}")
         _check_syntaxes(member, file, f"variants.{code}", constants=True)
     _check_entries(data, file)
     check_texts(data, file)
     check_examples(data, file)
 
 
-def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, *, adopted: bool = False) -> None:
+def check_schematron(
+    schematron: Mapping[str, Any], data: Mapping[str, Any], file: str, *, adopted: bool = False
+) -> None:
     """Check the file that states what the official Schematron does otherwise than ``data``, the rule file.
 
     ``adopted`` says whether it is that of a rule set that adopts the rule. Raise ``RuleError`` for an invalid one, and
     for a key that repeats the rule file.
     """
-    check_keys(quirks, {**ADOPTED, **dict.fromkeys(languages(), dict)} if adopted else _QUIRKS, file)
-    for language in languages_of(quirks):
-        check_keys(quirks[language], dict.fromkeys(TEXTS, str), file, language)
-    _check_overlay(data, {key: quirks[key] for key in OF_SENTENCE if key in quirks}, file, "")
-    both = {**data, **quirks, "let": data.get("let", {}) | quirks.get("let", {})}
+    check_keys(schematron, {**ADOPTED, **dict.fromkeys(languages(), dict)} if adopted else _OF_SCHEMATRON, file)
+    for language in languages_of(schematron):
+        check_keys(schematron[language], dict.fromkeys(TEXTS, str), file, language)
+    _check_overlay(data, {key: schematron[key] for key in VARYING if key in schematron}, file, "")
+    both = {**data, **schematron, "let": data.get("let", {}) | schematron.get("let", {})}
     for syntax in map(str.lower, SYNTAXES):
-        _check_overlay(both, quirks.get(syntax, {}), file, syntax)
-    for code, member in quirks.get("variants", {}).items():
+        _check_overlay(both, schematron.get(syntax, {}), file, syntax)
+    for code, member in schematron.get("variants", {}).items():
         if code not in data.get("variants", {}):
             raise RuleError(f"{code} is not in the rule file", file=file, key=f"variants.{code}")
         constants = {**dict.fromkeys(data["variants"][code], CONSTANT), "code": str} if adopted else {}
-        check_keys(member, {**constants, **(MEMBER if adopted else _QUIRKS_MEMBER)}, file, f"variants.{code}")
-        _check_overlay({}, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+        check_keys(member, {**constants, **(MEMBER if adopted else _OF_SCHEMATRON_MEMBER)}, file, f"variants.{code}")
+        _check_overlay({}, {key: member[key] for key in VARYING if key in member}, file, f"variants.{code}")
         _check_syntaxes(member, file, f"variants.{code}", constants=True)
-    _check_entries(quirks, file)
+    _check_entries(schematron, file)
 
 
 def check_copy(data: Mapping[str, Any], file: str) -> None:
@@ -140,7 +144,7 @@ def check_copy(data: Mapping[str, Any], file: str) -> None:
     It can repeat the definition of the rule, from which the copied release may differ.
     """
     check_keys(data, COPY, file)
-    check_quirks({key: content for key, content in data.items() if key != "variants"}, {}, file)
+    check_schematron({key: content for key, content in data.items() if key != "variants"}, {}, file)
 
 
 def check_release(data: Mapping[str, Any], file: str) -> None:

@@ -15,14 +15,14 @@ from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.keys import (
     ENTRIES,
-    OF_SENTENCE,
     RENAMED_FROM,
     SCHEMATRON,
+    VARYING,
     check_copy,
     check_file,
     check_keys,
-    check_quirks,
     check_release,
+    check_schematron,
     languages_of,
 )
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
@@ -118,14 +118,14 @@ def _definitions(path: Path, ruleset: RuleSet, home: Path) -> list[Definition]:
     file = f"{path.parent.name}/{path.name}"
     data = _read(path, file)
     check_file(data, file)
-    quirks = _read_quirks(path.parent, path.name, data)
+    schematron = _read_schematron(path.parent, path.name, data)
     own: list[_File] = []
     stated = data.get("code", "")
     if home != path.parent:
         data = _without(data)
-        quirks = [(name, _without(content)) for name, content in quirks]
-        own = _read_quirks(home, path.name, data, adopted=True)
-        data, quirks = _adopted(data, quirks, own, ruleset)
+        schematron = [(name, _without(content)) for name, content in schematron]
+        own = _read_schematron(home, path.name, data, adopted=True)
+        data, schematron = _adopted(data, schematron, own, ruleset)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
     stated_as = {code: other for _, content in own for other, code in _codes(stated, content).items()}
     own_texts = frozenset(name for _, content in own for lang in languages_of(content) for name in content[lang])
@@ -134,9 +134,9 @@ def _definitions(path: Path, ruleset: RuleSet, home: Path) -> list[Definition]:
             code,
             file,
             ruleset,
-            {**variant, **_constants(code, quirks)},
+            {**variant, **_constants(code, schematron)},
             data,
-            tuple(quirks),
+            tuple(schematron),
             stated_as=stated_as.get(code, ""),
             own_texts=own_texts,
         )
@@ -147,30 +147,28 @@ def _definitions(path: Path, ruleset: RuleSet, home: Path) -> list[Definition]:
     return definitions
 
 
-def _read_quirks(
+def _read_schematron(
     folder: Path, name: str, data: Mapping[str, Any], *, adopted: bool = False
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return the file of that name in the folder ``schematron``, with its content; empty if there is none."""
     path, file = folder / SCHEMATRON / name, f"{folder.name}/{SCHEMATRON}/{name}"
     if not path.exists():
         return []
-    quirks = _read(path, file)
-    check_quirks(quirks, data, file, adopted=adopted)
-    return [(file, quirks)]
+    schematron = _read(path, file)
+    check_schematron(schematron, data, file, adopted=adopted)
+    return [(file, schematron)]
 
 
-def _constants(code: str, quirks: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+def _constants(code: str, schematron: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     """Return the constants of a variant, and its first and last release, that files in ``schematron`` state."""
-    members = [content.get("variants", {}).get(code, {}) for _, content in quirks]
-    return {
-        name: content for member in members for name, content in member.items() if name not in (*OF_SENTENCE, "code")
-    }
+    members = [content.get("variants", {}).get(code, {}) for _, content in schematron]
+    return {name: content for member in members for name, content in member.items() if name not in (*VARYING, "code")}
 
 
 def _adopted(
-    data: Mapping[str, Any], quirks: list[_File], own: list[_File], ruleset: RuleSet
+    data: Mapping[str, Any], schematron: list[_File], own: list[_File], ruleset: RuleSet
 ) -> tuple[dict[str, Any], list[_File]]:
-    """Return a rule file and its quirks as a rule set adopts them, with ``own``, the file that states what differs.
+    """Return a rule file and its deviations as a rule set adopts them, with ``own``, the file that states what differs.
 
     Codes, source and texts of that file replace those of the rule file. The situations, notes and example texts of the
     rule file belong to its texts. Under another code, the titles are as the rule set states for such rules.
@@ -181,14 +179,14 @@ def _adopted(
         codes |= _codes(data.get("code", ""), content)
         if languages_of(content):
             stated = {key: it for key, it in stated.items() if key not in (SITUATIONS, "notes", "examples")}
-            quirks = [(file, {key: it for key, it in its.items() if key != SITUATIONS}) for file, its in quirks]
+            schematron = [(file, {key: it for key, it in its.items() if key != SITUATIONS}) for file, its in schematron]
         stated |= {language: stated.get(language, {}) | content[language] for language in languages_of(content)}
         stated |= {"source": content["source"]} if "source" in content else {}
     if codes:
         stated = {key: it for key, it in stated.items() if key not in ("aliases", "replaces")}
-        stated, *others = (_with_titles(it, ruleset) for it in (stated, *(content for _, content in quirks)))
-        quirks = [(file, content) for (file, _), content in zip(quirks, others, strict=True)]
-    return _with_codes(stated, codes), [(file, _with_codes(content, codes)) for file, content in (*quirks, *own)]
+        stated, *others = (_with_titles(it, ruleset) for it in (stated, *(content for _, content in schematron)))
+        schematron = [(file, content) for (file, _), content in zip(schematron, others, strict=True)]
+    return _with_codes(stated, codes), [(file, _with_codes(content, codes)) for file, content in (*schematron, *own)]
 
 
 def _with_titles(data: Mapping[str, Any], ruleset: RuleSet) -> dict[str, Any]:
@@ -317,13 +315,13 @@ def _check_definition(definition: Definition) -> None:
     if not any(definition.in_version(version.name) for version in definition.ruleset.versions):
         raise RuleError("excludes every release", file=file, key="until")
     for syntax in definition.ruleset.syntaxes:
-        sentence = definition.sentence(syntax, definition.ruleset.newest)
-        if definition.ruleset.is_informative and sentence.severity != "information":
+        resolved = definition.resolved(syntax, definition.ruleset.newest)
+        if definition.ruleset.is_informative and resolved.severity != "information":
             raise RuleError("must be information in this kind of rule set", file=file, key="severity")
-        if not sentence.assertion and not sentence.not_applicable:
+        if not resolved.assertion and not resolved.not_applicable:
             hint = "if the rule cannot be violated, give the reason with not_applicable"
             raise RuleError("is missing", file=file, key="assert", hint=hint)
-        for kind in () if sentence.not_applicable else ("valid", "invalid"):
+        for kind in () if resolved.not_applicable else ("valid", "invalid"):
             if not any(syntax in example.syntaxes for example in definition.examples(kind)):
                 raise RuleError(f"{definition.code} needs an example for {syntax}", file=file, key=kind)
 

@@ -56,7 +56,7 @@ class RuleSets:
     ) -> Definition:
         """Return a rule with the deviations of the contexts that its copy in a rule set has; they are by context."""
         copied, release = definition.copy_in(name), definition.ruleset.newest
-        contexts = sorted({copied.sentence(syntax, release).context for syntax in self.sets[name].syntaxes})
+        contexts = sorted({copied.resolved(syntax, release).context for syntax in self.sets[name].syntaxes})
         found = [entry for context in contexts for entry in deviations.get(context, ())]
         if not found:
             return definition

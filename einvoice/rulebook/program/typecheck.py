@@ -18,8 +18,8 @@ from einvoice.model.group import Group, terms_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
 from einvoice.rulebook.files import situations as files
-from einvoice.rulebook.files.contexts import INVOICE, NORM, Contexts, Scope
-from einvoice.rulebook.files.definition import Definition, Sentence
+from einvoice.rulebook.files.contexts import INVOICE, STANDARD, Contexts, Scope
+from einvoice.rulebook.files.definition import Definition, ResolvedRule
 from einvoice.rulebook.files.notes import Note
 from einvoice.rulebook.files.situations import KEY
 from einvoice.rulebook.functions import GLOBALS
@@ -66,49 +66,49 @@ def check_rule(definition: Definition, syntax: str, version: str, contexts: Cont
     Raises:
         RuleError: with file, key, column and a hint.
     """
-    sentence = definition.sentence(syntax, version)
-    if sentence.not_applicable or contexts.is_not_applicable(sentence.context, syntax, version):
+    resolved = definition.resolved(syntax, version)
+    if resolved.not_applicable or contexts.is_not_applicable(resolved.context, syntax, version):
         return None
-    scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
-    parts = (sentence, scope, definition.notes_for(syntax, version), definition.situations_for(syntax, version))
+    scope = contexts.scope(resolved.context, syntax, resolved.where("for"), version)
+    parts = (resolved, scope, definition.notes_for(syntax, version), definition.situations_for(syntax, version))
     known = definition.checked.setdefault(syntax, [])
     checked = next((rule for inputs, rule in known if inputs == parts), None)
     if checked is None:
         _, _, notes, situations = parts
-        checked = _Checker(definition, sentence, scope).check(notes, situations)
+        checked = _Checker(definition, resolved, scope).check(notes, situations)
         known.append((parts, checked))
     return checked
 
 
-def check_norm(definition: Definition, contexts: Contexts) -> CheckedRule | None:
+def check_standard(definition: Definition, contexts: Contexts) -> CheckedRule | None:
     """Check a rule as in the standard; return None if a program cannot check it.
 
     Raises:
         RuleError: with file, key, column and a hint.
     """
-    sentence = definition.norm
-    if sentence.not_applicable:
+    resolved = definition.standard
+    if resolved.not_applicable:
         return None
-    scope = contexts.scope(sentence.context, NORM, sentence.where("for"))
-    return _Checker(definition, sentence, scope).check({}, ())
+    scope = contexts.scope(resolved.context, STANDARD, resolved.where("for"))
+    return _Checker(definition, resolved, scope).check({}, ())
 
 
 class _Checker:
     """Checks one rule; ``names`` grows with every ``let``."""
 
-    def __init__(self, definition: Definition, sentence: Sentence, scope: Scope) -> None:
+    def __init__(self, definition: Definition, resolved: ResolvedRule, scope: Scope) -> None:
         self.definition = definition
-        self.sentence = sentence
+        self.resolved = resolved
         self.scope = scope
         self.names: dict[str, Type] = dict(scope.names)
 
     def check(self, notes: Mapping[int, Note], situations: Sequence[files.Situation]) -> CheckedRule:
-        sentence = self.sentence
-        for name in sentence.parameters:
+        resolved = self.resolved
+        for name in resolved.parameters:
             self._check_name(name, Where(self.definition.file, "variants"))
-        lets = self._lets(sentence.let)
-        when = self._condition("when", sentence.when) if sentence.when else None
-        assertion = self._condition("assert", sentence.assertion)
+        lets = self._lets(resolved.let)
+        when = self._condition("when", resolved.when) if resolved.when else None
+        assertion = self._condition("assert", resolved.assertion)
         read = [assertion, *([when] if when else []), *(expression for _, expression in lets)]
         self._check_terms(frozenset().union(*(expression.terms for expression in read)))
         rule = self._rule(read, lets)._replace(notes=tuple(notes))
@@ -122,7 +122,7 @@ class _Checker:
         return CheckedRule(rule, self.scope, lets, when, assertion, conditions, checked, operands)
 
     def _operands(self, rule: Rule, assertion: Expression, lets: _Lets) -> list[CheckedOperand]:
-        where = self.sentence.where("assert")
+        where = self.resolved.where("assert")
         leading = next(iter(rule.terms), "")
         return operands_of(assertion, dict(lets), leading, rule.path, lambda source: self._expression(source, where))
 
@@ -130,7 +130,7 @@ class _Checker:
         """Check values, and add their names to those that later expressions can use."""
         lets = []
         for name, source in let.items():
-            where = self.sentence.where(f"{prefix}let.{name}")
+            where = self.resolved.where(f"{prefix}let.{name}")
             self._check_name(name, where)
             expression = self._expression(source, where)
             self.names[name] = expression.type
@@ -179,11 +179,11 @@ class _Checker:
         return terms_at(path, self.names, self.scope.group or "", through_many=through_many)
 
     def _expression(self, source: str, where: Where) -> Expression:
-        return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
+        return check(source, self.names, where, group=self.scope.group, constants=self.resolved.parameters)
 
     def _condition(self, part: str, source: str) -> Expression:
-        where = self.sentence.where(part)
-        return condition(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
+        where = self.resolved.where(part)
+        return condition(source, self.names, where, group=self.scope.group, constants=self.resolved.parameters)
 
     def _fail(self, message: str, where: Where, hint: str = "") -> RuleError:
         return RuleError(message, file=where.file, key=where.key, hint=hint)
@@ -196,26 +196,26 @@ class _Checker:
             raise self._fail(f"'{name}' is already in use", where, "choose another name")
 
     def _check_terms(self, read: frozenset[str]) -> None:
-        listed = set(self.sentence.terms)
+        listed = set(self.resolved.terms)
         if read == listed:
             return
         missing, unread = ", ".join(sorted(read - listed)), ", ".join(sorted(listed - read))
         problems = [f"the condition reads {missing}, which is not listed"] if missing else []
         problems += [f"it never reads {unread}"] if unread else []
         hint = "list it, or correct the condition" if missing else "remove it, or correct the condition"
-        raise self._fail("; ".join(problems), self.sentence.where("terms"), hint)
+        raise self._fail("; ".join(problems), self.resolved.where("terms"), hint)
 
     def _rule(self, read: list[Expression], lets: _Lets) -> Rule:
-        definition, sentence = self.definition, self.sentence
-        first = sentence.terms[0] if sentence.terms else ""
+        definition, resolved = self.definition, self.resolved
+        first = resolved.terms[0] if resolved.terms else ""
         names = tuple(self.names)
         path = self._path_to(first, read, lets)
         return Rule(
-            sentence.code,
-            sentence.severity,
+            resolved.code,
+            resolved.severity,
             definition.layer,
-            sections.section(definition.data.get("section"), sentence.terms, definition.file),
-            sentence.terms,
+            sections.section(definition.data.get("section"), resolved.terms, definition.file),
+            resolved.terms,
             definition.file,
             names,
             names.index(self.scope.item),
@@ -228,7 +228,7 @@ class _Checker:
     def _is_shared(self, path: str, lets: _Lets) -> bool:
         """Return whether the value at a path, or else the checked value, can have one of several terms."""
         if not path:
-            return issubclass(self.names[self.scope.item].cls, Value) and len(self.sentence.terms) > 1
+            return issubclass(self.names[self.scope.item].cls, Value) and len(self.resolved.terms) > 1
         path = next((_path_of_first(it) for name, it in lets if name == path), path)
         first, *steps = path.split(".")
         type_ = self.names[first]
