@@ -24,7 +24,7 @@ from einvoice.rulebook.rule import SYNTAXES
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
-    from einvoice.rulebook.files.definition import Example
+    from einvoice.rulebook.files.example import Example
 
 
 Say: TypeAlias = Callable[[str], None]

@@ -9,7 +9,7 @@ from lxml import etree
 
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import RuleData, shipped
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse

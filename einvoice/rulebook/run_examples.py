@@ -21,7 +21,8 @@ from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.check import norm_errors, program_of, without_condition
 from einvoice.rulebook.deviations import STRICTER, Comparison
 from einvoice.rulebook.example_documents import document_of
-from einvoice.rulebook.files.definition import Definition, Example
+from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.program import Violation

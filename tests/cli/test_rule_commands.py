@@ -170,12 +170,12 @@ def test_line_of_a_failed_example_is_that_of_its_name(rules, capsys):
 
 @pytest.mark.slow
 def test_example_of_an_undeclared_deviation_fails(rules, capsys):
-    quirk = (
+    deviating = (
         '[cii]\nassert = "exists(invoice.purchase_order)"\n[valid]\n"any" = { syntax = "cii", purchase_order = "1" }\n'
     )
     invalid = '[invalid]\n"none" = { syntax = "cii", drop = ["purchase_order"] }\n'
     own = house_rules.RULE.replace('"another number" = {', '"another number" = { syntax = "ubl",')
-    content = quirk + invalid
+    content = deviating + invalid
     house_rules.write(
         rules, **{"ACME-01.toml": own.replace('["purchase_order"]', "[]"), "schematron/ACME-01.toml": content}
     )

@@ -6,7 +6,7 @@ from lxml import etree
 
 from einvoice.resources import shipped
 from einvoice.rulebook.example_documents import ROOTS, insert, written
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from einvoice.syntax.xml import parse
 
 __all__ = ["ROOTS", "document_of", "insert"]

@@ -13,7 +13,8 @@ from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.catalog.operand_texts import operand_text
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.definition import Definition, Example
+from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.files.load import read_file
 from einvoice.rulebook.files.versions import read_ruleset

@@ -9,7 +9,7 @@ from lxml import etree
 
 import einvoice
 from einvoice.result.catalog import catalog
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.rulebook.releases import releases
 from einvoice.rulebook.rule import SYNTAXES

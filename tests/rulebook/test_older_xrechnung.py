@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from einvoice.resources import shipped
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.syntax import severity_overrides

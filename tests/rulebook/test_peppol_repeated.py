@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 import einvoice
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from tests.helpers.documents import document_of
 
 RULES = "peppol/PEPPOL-EN16931-R001.toml"  # the examples of its folder start from a Belgian invoice

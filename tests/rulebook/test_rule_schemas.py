@@ -21,7 +21,7 @@ from einvoice.localization import languages
 from einvoice.resources import rules_folder
 from einvoice.rulebook import json_schema
 from einvoice.rulebook.catalog.build import entry_of_text
-from einvoice.rulebook.files.keys import check_copy, check_file, check_quirks
+from einvoice.rulebook.files.keys import check_copy, check_file, check_schematron
 from einvoice.rulebook.json_schema.descriptions import DESCRIPTIONS
 from tests.helpers.paths import ROOT
 
@@ -92,7 +92,7 @@ def loader_refuses(kind: str, data: dict[str, Any], tmp_path: Path) -> bool:
             check_file(data, "x.toml")
         elif kind == "schematron":
             variants = {code: dict.fromkeys(member, "") for code, member in data.get("variants", {}).items()}
-            check_quirks(data, {"variants": variants} if variants else {}, "x.toml", adopted=True)
+            check_schematron(data, {"variants": variants} if variants else {}, "x.toml", adopted=True)
         elif kind == "copy":
             check_copy(data, "x.toml")
         else:

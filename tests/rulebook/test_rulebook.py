@@ -15,7 +15,7 @@ from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.catalog import Catalog, catalog, digest, entry
 from einvoice.rulebook.check import check_all
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.files.lines import located
 from einvoice.rulebook.files.load import read_file

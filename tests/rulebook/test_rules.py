@@ -16,7 +16,8 @@ from einvoice.model.invoice import Invoice
 from einvoice.resources import shipped
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.definition import Definition, Example
+from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import adopted_files, read_file, rule_files
 from einvoice.rulebook.files.versions import read_rulesets

@@ -11,7 +11,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.resources import shipped
 from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.rulebook.catalog.formatting import show
-from einvoice.rulebook.files.definition import Example
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.rulebook.program.program import Program, Violation

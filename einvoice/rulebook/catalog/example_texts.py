@@ -13,7 +13,8 @@ from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
 from einvoice.quotation import quote
 from einvoice.resources import RuleData
-from einvoice.rulebook.files.definition import Definition, Example, ResolvedRule
+from einvoice.rulebook.files.definition import Definition, ResolvedRule
+from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import base, invoice_of
 
 _MAX_EXAMPLES: Final = 3
@@ -122,8 +123,8 @@ class _Writer:
         missing = [*self._dropped(example), *(self._term(it) for it in lacking if f"({it})" not in named)]
         if missing:
             parts.append(self._words["missing"].format(labels=", ".join(dict.fromkeys(missing))))
-        if not parts and _DECLARED in example.set:
-            parts = self._content(Invoice, _DECLARED, (), example.set[_DECLARED])
+        if not parts and _DECLARED in example.changes:
+            parts = self._content(Invoice, _DECLARED, (), example.changes[_DECLARED])
         return "; ".join(parts)
 
     def _term(self, number: str) -> str:
@@ -132,12 +133,12 @@ class _Writer:
     def _dropped(self, example: Example) -> Iterator[str]:
         """Yield the terms that the example removes from the base invoice."""
         for path in example.drop:
-            if not any(other.startswith(path) for other in example.set):
+            if not any(other.startswith(path) for other in example.changes):
                 cls, field, around, _, _ = self._follow(path, None)
                 yield self._label(field, _numbers(cls, field, around, None), around)
 
     def _set(self, example: Example) -> Iterator[str]:
-        for path, content in example.set.items():
+        for path, content in example.changes.items():
             if path == _DECLARED:
                 continue
             cls, field, around, index, place = self._follow(path, content)

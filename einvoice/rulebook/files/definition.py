@@ -16,7 +16,8 @@ from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
-from einvoice.rulebook.files.keys import EXAMPLE, TEXTS, VARYING, languages_of
+from einvoice.rulebook.files.example import Example, example_of
+from einvoice.rulebook.files.keys import CHANGES, TEXTS, VARYING, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import Situation, situation_of
@@ -59,21 +60,6 @@ class ResolvedRule:
     def where(self, name: str) -> Where:
         """Return the file and the full key of a part, such as ``cii.assert``."""
         return self.places.get(name, Where(self.file, name))
-
-
-@dataclass(frozen=True)
-class Example:
-    """An invoice that satisfies or violates the rule: the base invoice with fields dropped and set."""
-
-    name: str
-    set: Mapping[str, Any] = field(default_factory=dict)
-    drop: tuple[str, ...] = ()
-    syntaxes: tuple[str, ...] = SYNTAXES
-    #: By syntax: XML that the model cannot express, by the XPath of the parent element.
-    insert: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    file: str = ""
-    #: The root element in UBL, if it is not Invoice.
-    root: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,9 +177,12 @@ class Definition:
         """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""
         copy = self._copy
         tables = [(copy.file, copy.data)] if copy else [(self.file, self.data), *self.schematron]
+        base = fill(tables[0][1].get(CHANGES, {}), self.variant)
+        home = tables[0][0].partition("/")[0]  # another rule set has another base invoice
         return [
-            _example(fill(name, self.variant), fill(entry, self.variant), file)
+            example_of(fill(name, self.variant), fill(entry, self.variant), base if folder == home else {}, file)
             for file, data in tables
+            for folder in [file.partition("/")[0]]
             for name, entry in data.get(kind, {}).items()
             if self.code in entry.get("variants", [self.code])
         ]
@@ -481,12 +470,3 @@ def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
     if isinstance(content, list):
         return tuple(content)
     return content if isinstance(content, str) else Decimal(content)
-
-
-def _example(name: str, entry: Mapping[str, Any], file: str) -> Example:
-    syntaxes: tuple[str, ...] = (entry["syntax"].upper(),) if "syntax" in entry else SYNTAXES
-    insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in syntaxes if syntax.lower() in entry}
-    if insert:
-        syntaxes = tuple(insert)
-    fields = {path: content for path, content in entry.items() if path not in EXAMPLE}
-    return Example(name, fields, tuple(entry.get("drop", ())), syntaxes, insert, file, entry.get("root", ""))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import functools
-import re
 import tomllib
 import weakref
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from einvoice.errors import RuleError
 from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Date, Value, absent
 from einvoice.resources import RuleData
-from einvoice.rulebook.files.definition import Definition, Example
+from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.example import Example, drop_at, set_at, steps_of
 from einvoice.rulebook.files.load import BASE
-
-_STEP: Final = re.compile(r"([a-z_][a-z_0-9]*)(?:\[([0-9]+)\])?\Z")
 
 
 def base(data: RuleData, ruleset: str = "") -> dict[str, Any]:
@@ -44,10 +41,12 @@ def invoice_of(example: Example, data: RuleData, file: str = BASE, syntax: str =
     fit the model.
     """
     content = base(data, file.partition("/")[0])
+    for path, value in example.base.items():
+        set_at(content, steps_of(path, file), value, file, path)
     for path in example.drop:
-        _drop(content, _steps(path, file), file, path)
+        drop_at(content, steps_of(path, file), file, path)
     for path, value in example.set.items():
-        _set(content, _steps(path, file), value, file, path)
+        set_at(content, steps_of(path, file), value, file, path)
     invoice = _group(Invoice, content, file, "")
     assert isinstance(invoice, Invoice)
     if syntax:
@@ -64,57 +63,6 @@ def examples_of(definition: Definition, syntax: str) -> list[tuple[str, Example]
     """Return the ``valid`` and ``invalid`` examples of a rule that apply to a syntax."""
     kinds = ("valid", "invalid")
     return [(kind, it) for kind in kinds for it in definition.examples(kind) if syntax in it.syntaxes]
-
-
-def _steps(path: str, file: str) -> list[str | int]:
-    """Split a path: ``lines[0].price.net`` gives ``["lines", 0, "price", "net"]``."""
-    steps: list[str | int] = []
-    for part in path.split("."):
-        found = _STEP.match(part)
-        if not found:
-            raise RuleError(f"'{part}' is not a step of a path", file=file, key=path, hint="write lines[0].price.net")
-        steps.append(found[1])
-        if found[2]:
-            steps.append(int(found[2]))
-    return steps
-
-
-def _drop(data: Any, steps: list[str | int], file: str, path: str) -> None:
-    *parents, last = steps
-    try:
-        for step in parents:
-            data = _copied(data, step)
-        del data[last]
-    except (LookupError, TypeError):
-        raise RuleError("does not exist in the base invoice", file=file, key=path) from None
-
-
-def _set(data: Any, steps: list[str | int], content: Any, file: str, path: str) -> None:
-    *parents, last = steps
-    for step, following in zip(parents, steps[1:], strict=True):
-        _enter(data, step, [] if isinstance(following, int) else {}, file, path)
-        data = _copied(data, step)
-    _enter(data, last, content, file, path)
-    data[last] = content
-
-
-def _copied(data: Any, step: str | int) -> Any:
-    """Replace the content at ``step`` by a copy, which can be changed, and return it."""
-    data[step] = copy.copy(data[step])
-    return data[step]
-
-
-def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> None:
-    """Add ``otherwise`` at ``step`` if there is nothing; lists have no gaps."""
-    if isinstance(step, int) != isinstance(data, list) or not isinstance(data, list | dict):
-        raise RuleError("does not fit the model", file=file, key=path, hint="write an index for a list: lines[0]")
-    if isinstance(data, dict):
-        data.setdefault(step, otherwise)
-        return
-    if step == len(data):
-        data.append(otherwise)
-    if not isinstance(step, int) or step > len(data):
-        raise RuleError(f"the index must be at most {len(data)}", file=file, key=path)
 
 
 def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> Group:

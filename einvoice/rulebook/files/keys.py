@@ -43,10 +43,9 @@ _OF_SCHEMATRON_MEMBER: Final[Keys] = {
     key: kind for key, kind in MEMBER.items() if key not in ("since", "until", "yields_to")
 }
 #: The content of a field: its text in the document, or a table or list that ``files.examples`` reads.
-_Content: TypeAlias = str | dict[str, Any] | list[Any]
+FIELD: TypeAlias = str | dict[str, Any] | list[Any]
 #: Keys of an example; all others are fields of the invoice with their content.
 EXAMPLE: Final[Keys] = {"drop": list[str], "root": str, "syntax": str, "variants": list[str], **_OF_SYNTAX}
-FIELD: Final = _Content
 INSERT: Final[Keys] = {"insert": dict[str, str]}
 #: What an example may state as ``root``; any other document has the root Invoice or CrossIndustryInvoice.
 CREDIT_NOTE: Final = "CreditNote"
@@ -54,12 +53,14 @@ HISTORY: Final[Keys] = {**VARYING, "until": str, "variants": list[str], **_OF_SY
 _TABLES: Final = list[dict[str, Any]]
 _NAMED: Final = dict[str, dict[str, Any]]
 KINDS_OF_EXAMPLES: Final = ("valid", "invalid")
+#: Changes of the base invoice that the examples of a rule have in common.
+CHANGES: Final = "base"
 FILE: Final[Keys] = {
     **OVERLAY,
     "variants": dict[str, dict[str, Any]], "section": str, "since": str, "until": str, "replaces": list[str],
     "yields_to": list[str], "aliases": list[str], "renamed_from": dict, "source": str, **_OF_SYNTAX,
     "history": _TABLES, "deviation": _TABLES, "notes": _TABLES,
-    SITUATIONS: _TABLES, "valid": _NAMED, "invalid": _NAMED, "examples": dict,
+    SITUATIONS: _TABLES, CHANGES: dict[str, FIELD], "valid": _NAMED, "invalid": _NAMED, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
 SCHEMATRON: Final = "schematron"
@@ -73,7 +74,8 @@ ADOPTED: Final[Keys] = {**_OF_SCHEMATRON, "code": str, "source": str, "since": s
 #: Keys of a file about the copy of a rule in another rule set.
 COPY: Final[Keys] = {
     **VARYING,
-    "variants": list[str], **_OF_SYNTAX, "deviation": _TABLES, "valid": _NAMED, "invalid": _NAMED,
+    "variants": list[str], **_OF_SYNTAX, "deviation": _TABLES,
+    CHANGES: dict[str, FIELD], "valid": _NAMED, "invalid": _NAMED,
 }  # fmt: skip
 RELEASE: Final[Keys] = {
     "release": str, "rules": list[str], "deviation": _TABLES, "valid": _NAMED, "invalid": _NAMED,

@@ -41,6 +41,7 @@ DESCRIPTIONS: Final = {
     "deviation": "Where the official Schematron deviates from the standard.",
     "notes": "Explanations of a finding from the values of the invoice.",
     "situations": "Texts for one cause of the violation; the first situation that applies is used.",
+    "base": "Changes of the base invoice that the examples of the rule have in common.",
     "valid": "An example that satisfies the rule: the base invoice with changes.",
     "invalid": "An example that violates the rule: the base invoice with changes.",
     "drop": 'Paths of the model to remove: ["lines[0].identifier"].',
