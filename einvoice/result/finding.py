@@ -105,17 +105,30 @@ class Finding:
 
     def title(self, lang: Language | None = None) -> str:
         """Return the problem in a few words."""
-        return self.entry.title(lang or self.lang, self._text_values, self.situation)
+        title = self.entry.title(lang or self.lang, self._text_values, self.situation)
+        return _MESSAGES[lang or self.lang]["permitted_title"].format(title=title) if self._is_permitted else title
 
     def explanation(self, lang: Language | None = None) -> str:
         """Return the cause, with the compared values."""
+        if self._is_permitted:
+            return f"{self.override_reason(lang)} {_MESSAGES[lang or self.lang]['permitted']}"
         return self.entry.explanation(lang or self.lang, self._text_values, self.situation)
 
     def fix(self, lang: Language | None = None) -> str:
         """Return how to fix the problem."""
-        if self.override is not None and self.override.severity == "information":
+        if self._is_informative:
             return _MESSAGES[lang or self.lang]["no_action"]
         return self.entry.fix(lang or self.lang, self._text_values, self.situation)
+
+    @property
+    def _is_informative(self) -> bool:
+        """Whether the declared specification permits what the rule of its base forbids."""
+        return self.override is not None and self.override.severity == "information"
+
+    @property
+    def _is_permitted(self) -> bool:
+        """Whether the texts of the rule, which know nothing of that specification, are untrue of the document."""
+        return self._is_informative and not self.situation
 
     def explains(self, name: str) -> bool:
         """Return whether the explanation quotes the value `name`."""

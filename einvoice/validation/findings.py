@@ -94,8 +94,11 @@ class FindingBuilder:
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
         catalog_entry, values = self.entry(violation.rule.catalog_code or violation.code), violation.values
+        own = self._terms_of_violation(violation, catalog_entry)
+        if len(own) == 1 and any(it["value"] == "term" for it in catalog_entry.situations):
+            values = {**values, "term": own[0]}
         situation = self._situation(catalog_entry, values)
-        terms = tuple(situation.get("terms", ())) or self._terms_of_violation(violation, catalog_entry)
+        terms = tuple(situation.get("terms", ())) or own
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
             terms, situation = (), {}
             values = {name: value for name, value in values.items() if name != ACTUAL}

@@ -39,9 +39,12 @@ def before(document: str, element: str, added: str) -> str:
     return replaced(document, f"(?=<{element}[ >])", added)
 
 
+MEANS = "<cac:PaymentMeans><cbc:PaymentMeansCode>10</cbc:PaymentMeansCode></cac:PaymentMeans>"
+COMPANY = replaced(UBL, "<cbc:CompanyID>HRB", '<cbc:CompanyID schemeID="XX">HRB')
 PEPPOL = replaced(UBL, r"#compliant#[^<]*", "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0")
 #: Code, document, the code that it has, and the code of the list.
 INTENDED = [
+    ("BR-CL-01", replaced(UBL, "<cbc:InvoiceTypeCode>380", "<cbc:InvoiceTypeCode>+0384.0"), "+0384.0", "384"),
     ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"eur"'), "eur", "EUR"),
     ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"€"'), "€", "EUR"),
     ("BR-CL-04", replaced(UBL, "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>E UR"), "E UR", "EUR"),
@@ -121,6 +124,30 @@ OTHER = [
         "Given more than once: name of the buyer",
         "Keep only the valid entry",
     ),
+    (
+        "without_CompanyID",
+        "UBL-SR-53",
+        replaced(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>", r"\1"),
+        "A tax registration has no number",
+        "Add the number (cbc:CompanyID).",
+    ),
+    (
+        "without_ID",
+        "UBL-SR-53",
+        replaced(UBL, r"(<cac:TaxScheme>\s*)<cbc:ID>VAT</cbc:ID>", r"\1"),
+        "A tax registration has no tax type",
+        "Add the tax type: “VAT”",
+    ),
+    (
+        "distinct",
+        "UBL-SR-47",
+        before(UBL, "cac:PaymentMeans", MEANS),
+        "The payment means code is not the same throughout the invoice",
+        "Enter the same content everywhere",
+    ),
+    ("term", "BR-CL-25", replaced(UBL, f'{ADDRESS}[^"]*"', f'{ADDRESS}XX"'), "Seller electronic address scheme", "EM"),
+    ("term", "BR-CL-10", before(UBL, "cac:PostalAddress", PARTY.format("XX")), "Seller identifier scheme", "0088"),
+    ("term", "BR-CL-11", COMPANY, "Seller legal registration identifier scheme", "0002"),
     (
         "several",
         "UBL-SR-20",
@@ -336,6 +363,11 @@ def test_situation_of_another_value(value: str, code: str, document: str, title:
     assert finding.values[value]
     assert title in finding.title()
     assert fix in finding.fix()
+
+
+def test_different_contents_are_listed() -> None:
+    finding = finding_of("UBL-SR-47", before(UBL, "cac:PaymentMeans", MEANS))
+    assert "with different content: 10, 58." in finding.explanation("en")
 
 
 def test_missing_entry_is_not_called_repeated() -> None:

@@ -7,6 +7,7 @@ rule is violated. A check of single elements receives the elements and returns t
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -43,6 +44,8 @@ class Check(NamedTuple):
 
 
 CHECKS: Final[dict[str, Check]] = {}
+_MAX_DIGITS: Final = 4
+"""Of a code that is a number, such as 0088."""
 _CODE_CHECKS: Final = ("in_code_list", "in_code_list_any_case", "in_code_list_exactly", "in_code_list_or_creditor")
 #: Checks whose argument is a choice; see ``one_of``.
 _CHOICE_CHECKS: Final = ("one_of", "in_currency_exactly")
@@ -256,10 +259,16 @@ def code(rule: SyntaxRule, node: Any) -> str:
 
 
 def intended(rule: SyntaxRule, node: Any) -> str:
-    """Return the code of the list that a wrong code probably means, by its spelling or name; "" if there is none."""
+    """Return the code of the list that a wrong code probably means, by its spelling or name; "" if there is none.
+
+    A number is also written with a sign, zeros and decimals: "+384", "380.00".
+    """
     text = code(rule, node)
     lists, allowed = _lists(rule) if text else ((), frozenset())
-    meant = (rule.codes_by_name(name).get(codelists.folded(text), "") for name in lists)
+    spellings = [codelists.folded(text)]
+    if number := re.fullmatch(r"\+?0*([1-9]\d*)(?:[.,]0*)?", spellings[0]):
+        spellings += [number[1].zfill(digits) for digits in range(len(number[1]), _MAX_DIGITS + 1)]
+    meant = (rule.codes_by_name(name).get(spelling, "") for spelling in spellings for name in lists)
     return next((it for it in meant if it in allowed and it != text), "")
 
 

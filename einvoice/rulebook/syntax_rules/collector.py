@@ -25,6 +25,7 @@ from einvoice.syntax.schema import is_required
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
 NO_TEXT_NODES: Final[Mapping[Any, tuple[str, ...]]] = MappingProxyType({})
 _DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
+_DISTINCT: Final = ("at_most_distinct", "at_most_distinct_words")
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
 
@@ -75,7 +76,8 @@ class SyntaxViolation(NamedTuple):
         because of another one, or of an attribute, has the name of this condition, and that content as ``deciding``.
         Elements that their parents have only once each are ``one_each``. Entries of a payee that are given more than
         once have their number as ``several``. An amount with more than digits and a point is ``not_a_number``; if only
-        white space around it is too much, it is ``without_space``.
+        white space around it is too much, it is ``without_space``. Several contents where one is allowed are
+        ``distinct``. Of elements that are required together, a missing one is ``without_`` with its name.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -97,6 +99,12 @@ class SyntaxViolation(NamedTuple):
             values |= self._amount(content)
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))
+        if self.rule.check in _DISTINCT:
+            contents = (normalize_space(checks.content(self.rule, it)) for it in self.found)
+            values["distinct"] = ", ".join(dict.fromkeys(contents))
+        if self.rule.check == "all_of":
+            names, known = re.findall(r":(\w+)(?:,|$)", self.rule.path), {location.name(it.tag) for it in self.found}
+            values |= {f"without_{it}": True for it in names if not any(name.endswith(f":{it}") for name in known)}
         values |= self._conditions()
         return {**values, "actual": content} if self.rule.of_profile else values
 
