@@ -147,6 +147,13 @@ class Totals(Group):
         return parent.getparent() in invoice.tracked.get("transaction", ())
 
 
+def _settlement(node: Any, currency: Code, tax_currency: Code, tax_totals: Sequence[TaxTotal]) -> Settlement:
+    """Return a view of terms of the invoice, which have been checked, in the settlement at an element."""
+    settlement = Settlement.__new__(Settlement)
+    settlement.__dict__.update(node=node, currency=currency, tax_currency=tax_currency, tax_totals=tax_totals)
+    return settlement
+
+
 #: Names of the line and quantity elements of the other UBL document type, by root element.
 _OF_OTHER_ROOT: Final = {
     "Invoice": ("CreditNoteLine", "CreditedQuantity"),
@@ -261,7 +268,7 @@ class Invoice(Identified):
     def settlements(self) -> Sequence[Settlement]:
         """Currencies and VAT totals. CII has one entry per settlement element, UBL has one in all."""
         if self.node is None or self.syntax != "CII":
-            return [Settlement(currency=self.currency, tax_currency=self.tax_currency, tax_totals=self.tax_totals)]
+            return [_settlement(None, self.currency, self.tax_currency, self.tax_totals)]
         found = []
         elements = self.tracked.get("settlement", ())
         for element in elements:
@@ -269,8 +276,7 @@ class Invoice(Identified):
             if len(elements) > 1:
                 currency, tax_currency = inside(element, currency), inside(element, tax_currency)
                 tax_totals = [total for total in tax_totals if element in total.node.iterancestors()]
-            found.append(Settlement(currency=currency, tax_currency=tax_currency, tax_totals=tax_totals))
-            found[-1].__dict__["node"] = element
+            found.append(_settlement(element, currency, tax_currency, tax_totals))
         return found
 
     @view("BG-2")

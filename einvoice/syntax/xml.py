@@ -119,15 +119,21 @@ _SIGNATURES: Final = (
 )
 
 
+def is_pdf(data: bytes) -> bool:
+    """Return whether the bytes are a PDF, which may have up to 1024 bytes before its header, as PDF readers accept."""
+    head = data[:1024]
+    return b"%PDF-" in head and not head.startswith(_ZIP)  # a ZIP may contain a PDF as it is
+
+
 def sniff(data: bytes) -> str:
     """Return the format of the bytes, detected from their beginning: "xml", "pdf", or a description.
 
     The description needs no translation: name of a format ("PNG"), else the first words in quotation marks, else the
-    first bytes in hexadecimal. A PDF may have up to 1024 bytes before its header, as PDF readers accept this.
+    first bytes in hexadecimal.
     """
-    head = data[:1024]
-    if b"%PDF-" in head and not head.startswith(_ZIP):  # a ZIP may contain a PDF as it is
+    if is_pdf(data):
         return "pdf"
+    head = data[:1024]
     start = head.removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
     if not start.startswith(b"<?") and re.match(rb"(?i)<(!doctype\s+)?html\b", start):
         return "HTML"

@@ -20,7 +20,7 @@ from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
 from einvoice.syntax.remarks import remarks
 from einvoice.syntax.text_nodes import text_nodes
-from einvoice.syntax.xml import Source, parse, sniff, source_bytes, transcode
+from einvoice.syntax.xml import Source, is_pdf, parse, source_bytes, transcode
 from einvoice.validation import repetition
 from einvoice.validation.findings import FindingBuilder
 from einvoice.validation.limits import FindingsByCode
@@ -87,7 +87,7 @@ class Document(NamedTuple):
             OSError: the file cannot be opened.
         """
         data, filename = source_bytes(source)
-        if sniff(data) != "pdf":
+        if not is_pdf(data):
             tree = parse(data, keep_blanks=keep_blanks)
             return cls(data, filename, data, tree, keep_blanks, identify(tree, rules), None)
         from einvoice.pdf.document import parse as parse_embedded  # imported on use: most files are XML
@@ -313,8 +313,11 @@ def repeated(context: Context) -> Outcome:
     """Report terms that the standard allows once and the document gives several times, unless a rule reports it."""
     if context.violations or context.selection.profile:  # a profile may allow it
         return NOTHING
+    pairs = [*context.invoice.repeated, *repetition.surplus(context.invoice)]
+    if not pairs:
+        return NOTHING
     found = FindingsByCode(_MAX_UNMAPPED)
-    for first, further in (*context.invoice.repeated, *repetition.surplus(context.invoice)):
+    for first, further in pairs:
         is_reported = not context.reported.isdisjoint((further.node, *further.node.iterancestors()))
         if not is_reported and not getattr(further, "attribute", None):
             found.add(REPEATED, "", partial(repetition.repeated, context.build, first, further))

@@ -11,7 +11,7 @@ from einvoice.quotation import quote
 from einvoice.rulebook.syntax_rules.stops import CODE, NUMERIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from einvoice.model.invoice import Invoice
     from einvoice.model.values import Identifier
@@ -41,8 +41,8 @@ def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Fi
     return build.of_entry(STOPPED, layer, element, values, terms)
 
 
-def surplus(invoice: Invoice) -> Iterator[tuple[Identifier, Identifier]]:
-    """Yield the first and each further identifier of a party for a term that the standard allows once.
+def surplus(invoice: Invoice) -> list[tuple[Identifier, Identifier]]:
+    """Return the first and each further identifier of a party for a term that the standard allows once.
 
     The model has the tax registrations and identifiers of a party in lists, since rules read all of them, so that
     ``invoice.repeated`` lacks them. A payee may also have the creditor identifier (BT-90), with the scheme ``SEPA``.
@@ -54,13 +54,14 @@ def surplus(invoice: Invoice) -> Iterator[tuple[Identifier, Identifier]]:
         of_terms.append([it.identifier for it in seller.tax_registrations if not it.is_vat])  # BT-32
     if len(buyer.tax_registrations) > 1:
         of_terms.append(buyer.vat_identifiers)  # BT-48
-    if len(representative.tax_registrations) > 1:
+    if buyer.identifiers or buyer.global_identifiers:
+        of_terms.append(buyer.all_identifiers)  # BT-46
+    if payee:
+        of_terms.append([it for it in payee.all_identifiers if str(it.scheme or "").upper() != "SEPA"])  # BT-60
+    if representative:
         of_terms.append(representative.vat_identifiers)  # BT-63
-    of_terms.append(buyer.all_identifiers)  # BT-46
-    of_terms.append([it for it in payee.all_identifiers if str(it.scheme or "").upper() != "SEPA"])  # BT-60
-    for identifiers in of_terms:
-        filled = [it for it in identifiers if it]
-        yield from ((filled[0], further) for further in filled[1:])
+    given = [[it for it in identifiers if it] for identifiers in of_terms]
+    return [(identifiers[0], further) for identifiers in given for further in identifiers[1:]]
 
 
 def repeated(build: FindingBuilder, first: Any, further: Any) -> Finding:

@@ -200,7 +200,6 @@ _PAYEE = "<ram:PayeeTradeParty><ram:ID>1</ram:ID>{}<ram:Name>Inkasso AG</ram:Nam
         ("<ram:Name>Hausverwaltung", "<ram:ID>1</ram:ID><ram:ID>2</ram:ID>", "BT-46"),
         ("</ram:BuyerTradeParty>", _REGISTRATION.format("VA") * 2, "BT-48"),
         ("<ram:SpecifiedTradeSettlementPaymentMeans>", _PAYEE.format("<ram:ID>2</ram:ID>"), "BT-60"),
-        ("<ram:SpecifiedTradeSettlementPaymentMeans>", _PAYEE.format('<ram:ID schemeID="SEPA">2</ram:ID>'), None),
     ],
 )
 def test_a_second_number_of_a_party_is_an_information(before: str, written: str, term: str | None) -> None:
@@ -209,6 +208,18 @@ def test_a_second_number_of_a_party_is_an_information(before: str, written: str,
     assert result.is_valid
     found = [(it.code, it.severity, it.terms) for it in result.findings if it.code == "TERM-REPEATED"]
     assert found == ([("TERM-REPEATED", "information", (term,))] if term else [])
+
+
+def test_the_creditor_identifier_of_a_payee_is_not_a_second_identifier() -> None:
+    identifier = "<cac:PartyIdentification><cbc:ID{}>DE98ZZZ09999999999</cbc:ID></cac:PartyIdentification>"
+    identifiers = identifier.format("") + identifier.format(' schemeID="SEPA"')
+    payee = (
+        f"<cac:PayeeParty>{identifiers}<cac:PartyName><cbc:Name>Inkasso AG</cbc:Name></cac:PartyName></cac:PayeeParty>"
+    )
+    document = UBL.replace("</cac:AccountingCustomerParty>", f"</cac:AccountingCustomerParty>{payee}", 1)
+    result = einvoice.validate(document.encode())
+    assert result.is_valid
+    assert not result.findings
 
 
 def test_a_repetition_that_a_rule_reports_is_not_reported_again() -> None:
