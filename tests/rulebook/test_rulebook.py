@@ -211,6 +211,32 @@ def test_family_shares_a_condition(folder: Path) -> None:
     ]
 
 
+def test_twin_has_the_keys_of_the_other_file(folder: Path) -> None:
+    write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
+    twin = folder / "en16931" / "Y.toml"
+    twin.write_text('like = "X"\ncode = "Y"\nassert = "invoice.type_code != \'381\'"\n[valid]\n"own" = {}\n', "utf-8")
+    (first,) = read_file(folder / "en16931" / "X.toml", read_ruleset(folder / "en16931"))
+    (second,) = read_file(twin, read_ruleset(twin.parent))
+    assert (second.code, second.texts, second.resolved("UBL", "2.0").assertion) == (
+        "Y",
+        first.texts,
+        "invoice.type_code != '381'",
+    )
+    assert [it.name for it in second.examples("valid")] == ["own", *(it.name for it in first.examples("valid"))]
+    write_rule(folder, 'code = "X"\nterms = ["BT-5"]\nassert = "invoice.currency == \'EUR\'"')
+    (changed,) = read_file(twin, read_ruleset(twin.parent))
+    assert changed.resolved("UBL", "2.0").terms == ("BT-5",)
+
+
+@pytest.mark.parametrize("name", ["Y", "Z"])
+def test_file_is_like_another_one(folder: Path, name: str) -> None:
+    twin = folder / "en16931" / "Y.toml"
+    twin.write_text(f'like = "{name}"\ncode = "Y"\n', "utf-8")
+    with pytest.raises(RuleError) as caught:
+        read_file(twin, read_ruleset(twin.parent))
+    assert caught.value.key == "like"
+
+
 def test_rule_replaces_a_rule_of_a_lower_layer(folder: Path) -> None:
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
     home = folder / "own"

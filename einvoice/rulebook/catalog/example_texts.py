@@ -14,7 +14,7 @@ from einvoice.model.values import Binary, absent
 from einvoice.quotation import quote
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition, ResolvedRule
-from einvoice.rulebook.files.example import Example
+from einvoice.rulebook.files.example import Example, steps_of
 from einvoice.rulebook.files.examples import base, invoice_of
 
 _MAX_EXAMPLES: Final = 3
@@ -77,7 +77,7 @@ def _texts(inputs: _Inputs, file: str, rules: RuleData) -> dict[str, tuple[str, 
             lacks = {number: _lacks(invoice, number) for number in wanted}
         # Also a term whose group is missing, unless the example drops the group.
         lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
-        translations = [_Writer(language).of(example, lacking) for language in languages]
+        translations = [_Writer(language, inputs.base).of(example, lacking) for language in languages]
         if all(translations) and len(texts) < _MAX_EXAMPLES:
             texts.setdefault(translations[0], translations)
     return {language: tuple(it[number] for it in texts.values()) for number, language in enumerate(languages)}
@@ -112,8 +112,9 @@ def _each(content: Any) -> list[Any]:
 class _Writer:
     """Describes examples in one language."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, base: Mapping[str, Any]) -> None:
         self._language = language
+        self._base = base
         self._words = _WORDS[language]
         self._others = _OTHERS[language]
 
@@ -133,7 +134,7 @@ class _Writer:
     def _dropped(self, example: Example) -> Iterator[str]:
         """Yield the terms that the example removes from the base invoice."""
         for path in example.drop:
-            if not any(other.startswith(path) for other in example.changes):
+            if _has(self._base, path, example.file) and not any(other.startswith(path) for other in example.changes):
                 cls, field, around, _, _ = self._follow(path, None)
                 yield self._label(field, _numbers(cls, field, around, None), around)
 
@@ -212,6 +213,14 @@ class _Writer:
             return self._words["blank" if raw else "empty"]
         shown = quote(raw, limit=_MAX_LENGTH)
         return self._words["quoted"].format(text=shown) if raw != raw.strip() or " " in raw else shown
+
+
+def _has(content: Any, path: str, file: str) -> bool:
+    for step in steps_of(path, file):
+        if step not in (content if isinstance(content, dict) else range(len(content))):
+            return False
+        content = content[step]
+    return True
 
 
 def _numbers(cls: type[Any], field: str, around: tuple[str, ...], content: Any) -> tuple[str, ...]:

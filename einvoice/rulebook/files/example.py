@@ -36,10 +36,10 @@ class Example:
 
     @property
     def changes(self) -> Mapping[str, Any]:
-        """What is set, by path: that of `base`, without what the example drops or replaces, and that of the example."""
-        if not self.base:
-            return self.set
-        changes = dict(self.base)
+        """What is set by `base` and the example, by outermost path, without what the example drops or replaces."""
+        changes: dict[str, Any] = {}
+        for path, content in self.base.items():
+            self._change(changes, path, content)
         for path in self.drop:
             self._change(changes, path)
         for path, content in self.set.items():

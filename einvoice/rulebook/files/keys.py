@@ -52,6 +52,8 @@ CREDIT_NOTE: Final = "CreditNote"
 HISTORY: Final[Keys] = {**VARYING, "until": str, "variants": list[str], **_OF_SYNTAX}
 _TABLES: Final = list[dict[str, Any]]
 _NAMED: Final = dict[str, dict[str, Any]]
+#: The rule file whose keys hold for a twin, too, except for those that the twin states.
+LIKE: Final = "like"
 KINDS_OF_EXAMPLES: Final = ("valid", "invalid")
 #: Changes of the base invoice that the examples of a rule have in common.
 CHANGES: Final = "base"
@@ -59,7 +61,7 @@ FILE: Final[Keys] = {
     **OVERLAY,
     "variants": dict[str, dict[str, Any]], "section": str, "since": str, "until": str, "replaces": list[str],
     "yields_to": list[str], "aliases": list[str], "renamed_from": dict, "source": str, **_OF_SYNTAX,
-    "history": _TABLES, "deviation": _TABLES, "notes": _TABLES,
+    LIKE: str, "history": _TABLES, "deviation": _TABLES, "notes": _TABLES,
     SITUATIONS: _TABLES, CHANGES: dict[str, FIELD], "valid": _NAMED, "invalid": _NAMED, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.

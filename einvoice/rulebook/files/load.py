@@ -14,7 +14,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.keys import (
+    CHANGES,
     ENTRIES,
+    KINDS_OF_EXAMPLES,
+    LIKE,
     RENAMED_FROM,
     SCHEMATRON,
     VARYING,
@@ -80,9 +83,9 @@ def adopted_files(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Path]:
 
 
 class _Known(NamedTuple):
-    """What was read from a rule file: the content of its files, its rule set, its rules."""
+    """What was read from a rule file: digests of all files with its rules, its rule set, its rules."""
 
-    content: tuple[bytes, ...]
+    digests: dict[Path, bytes]
     ruleset: RuleSet
     definitions: list[Definition]
 
@@ -98,11 +101,12 @@ def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[De
     parsed and checked once.
     """
     home = home or path.parent
-    files = dict.fromkeys((path, path.parent / SCHEMATRON / path.name, home / SCHEMATRON / path.name))
-    content = tuple(_digest(file) for file in files)
     known = _known.get((path, home))
-    if known is None or known.content != content or known.ruleset != ruleset:
-        known = _known[path, home] = _Known(content, ruleset, _definitions(path, ruleset, home))
+    if known is None or known.ruleset != ruleset or known.digests != {it: _digest(it) for it in known.digests}:
+        data, files = _read_rule(path)
+        files += (path.parent / SCHEMATRON / path.name, home / SCHEMATRON / path.name)
+        digests = {it: _digest(it) for it in files}
+        known = _known[path, home] = _Known(digests, ruleset, _definitions(path, data, ruleset, home))
     return list(known.definitions)
 
 
@@ -114,10 +118,38 @@ def _digest(path: Path) -> bytes:
         return b""
 
 
-def _definitions(path: Path, ruleset: RuleSet, home: Path) -> list[Definition]:
+def _read_rule(path: Path) -> tuple[dict[str, Any], tuple[Path, ...]]:
+    """Return the content of a rule file, with that of the file that it is like, and both files."""
     file = f"{path.parent.name}/{path.name}"
-    data = _read(path, file)
+    own = data = _read(path, file)
+    files: tuple[Path, ...] = (path,)
+    if isinstance(own.get(LIKE), str):
+        twin = path.parent / f"{own[LIKE]}.toml"
+        if twin == path or not twin.exists():
+            raise RuleError(f"'{own[LIKE]}' is not another rule file of {path.parent.name}", file=file, key=LIKE)
+        other = _read(twin, f"{path.parent.name}/{twin.name}")
+        if LIKE in other:
+            raise RuleError(f"{twin.name} is like another file itself", file=file, key=LIKE)
+        data, files = _like(other, own), (path, twin)
     check_file(data, file)
+    return data, files
+
+
+def _like(other: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a file on top of that of its twin: examples and situations by name, others added."""
+    data = {**{key: content for key, content in other.items() if key not in ("code", "variants")}, **own}
+    for key in (*KINDS_OF_EXAMPLES, CHANGES):
+        if key in other:
+            data[key] = {**own.get(key, {}), **other[key], **own.get(key, {})}  # its own first
+    for key in ENTRIES:
+        if key in other:
+            added = {entry.get("name", number): entry for number, entry in enumerate(own.get(key, ()))}
+            data[key] = [added.pop(entry.get("name"), entry) for entry in other[key]] + [*added.values()]
+    return data
+
+
+def _definitions(path: Path, data: dict[str, Any], ruleset: RuleSet, home: Path) -> list[Definition]:
+    file = f"{path.parent.name}/{path.name}"
     schematron = _read_schematron(path.parent, path.name, data)
     own: list[_File] = []
     stated = data.get("code", "")

@@ -41,6 +41,7 @@ DESCRIPTIONS: Final = {
     "deviation": "Where the official Schematron deviates from the standard.",
     "notes": "Explanations of a finding from the values of the invoice.",
     "situations": "Texts for one cause of the violation; the first situation that applies is used.",
+    "like": "A rule file of the folder whose keys hold here, too, unless this file states them.",
     "base": "Changes of the base invoice that the examples of the rule have in common.",
     "valid": "An example that satisfies the rule: the base invoice with changes.",
     "invalid": "An example that violates the rule: the base invoice with changes.",
