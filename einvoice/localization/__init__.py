@@ -166,12 +166,12 @@ class _Texts(Mapping[str, str]):
         self._folder = folder
         self._table = table
         self._languages = fallbacks(lang)
+        self._known: dict[str, str] = {}
 
     def __getitem__(self, key: str) -> str:
-        for texts in self._tables():
-            if key in texts:
-                return texts[key]
-        raise KeyError(key)
+        if key not in self._known:
+            self._known[key] = next((texts for texts in self._tables() if key in texts), {})[key]
+        return self._known[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(key for texts in self._tables() for key in texts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from decimal import Decimal
 from typing import Final
 
@@ -19,11 +20,17 @@ def format_number(value: Decimal | int, lang: Language, *, decimals: int = 0) ->
     >>> format_number(Decimal("-1234.5"), "de", decimals=2), format_number(Decimal("1234567.1250"), "en")
     ('−1.234,50', '1,234,567.125')
     """
-    marks = FORMAT[lang]
+    minus, group, decimal = _marks(lang)
     whole, _, fraction = format(abs(value) if isinstance(value, int) else value.copy_abs(), ",f").partition(".")
     fraction = fraction.rstrip("0").ljust(decimals, "0")
-    whole = whole.replace(",", marks["group"])
-    return (marks["minus"] if value < 0 else "") + (f"{whole}{marks['decimal']}{fraction}" if fraction else whole)
+    whole = whole.replace(",", group)
+    return (minus if value < 0 else "") + (f"{whole}{decimal}{fraction}" if fraction else whole)
+
+
+@functools.cache
+def _marks(lang: Language) -> tuple[str, str, str]:
+    marks = FORMAT[lang]
+    return marks["minus"], marks["group"], marks["decimal"]
 
 
 def format_date(date: datetime.date, lang: Language) -> str:

@@ -36,9 +36,9 @@ def __getattr__(name: str) -> Any:
 class Catalog(Mapping[str, "CatalogEntry"]):
     """The entries by code; an alias finds its entry, but is not listed."""
 
-    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
-        self._rows = {row[0]: row for row in rows}
-        self._aliases = {alias: row[0] for row in rows for alias in row[10]}
+    def __init__(self, rows: dict[str, tuple[Any, ...]], aliases: dict[str, str]) -> None:
+        self._rows = rows
+        self._aliases = aliases
 
     def __getitem__(self, code: str) -> CatalogEntry:
         from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
@@ -60,13 +60,21 @@ def catalog(release: Release | None = None, data: RuleData | None = None) -> Cat
     Raises:
         RuleError: invalid rule file.
     """
+    data = data or shipped()
+    if release is None:
+        return _newest(data)
     known = releases(data)
-    return _catalog(known.stack(known.sets, release or known.newest(known.default)), data or shipped())
+    return _catalog(known.stack(known.sets, release), data)
 
 
 def entry(code: str, data: RuleData | None = None) -> CatalogEntry:
     """Return the entry of a code. Raise ``KeyError`` for an unknown one."""
-    return catalog(None, data)[code]
+    return _entry(code, data or shipped())
+
+
+@functools.cache
+def _entry(code: str, data: RuleData) -> CatalogEntry:
+    return _newest(data)[code]
 
 
 @functools.cache
@@ -79,12 +87,20 @@ def digest(data: RuleData) -> str:
 
 
 @functools.cache
+def _newest(data: RuleData) -> Catalog:
+    known = releases(data)
+    return _catalog(known.stack(known.sets, known.newest(known.default)), data)
+
+
+@functools.cache
 def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
     key = cache.key(repr(("catalog", versions)), digest(data))
-    rows = cache.load("catalog", key)
-    if rows is None:
+    stored = cache.load("catalog", key)
+    if stored is None:
         from einvoice.rulebook.catalog.build import entries
 
-        rows = [tuple(entry) for entry in entries(data, dict(versions))]
-        cache.store("catalog", key, rows)
-    return Catalog(rows)
+        known = list(entries(data, dict(versions)))
+        aliases = {alias: entry.code for entry in known for alias in entry.aliases}
+        stored = {entry.code: tuple(entry) for entry in known}, aliases
+        cache.store("catalog", key, stored)
+    return Catalog(*stored)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from einvoice.localization import Language, choose
+from einvoice.localization import Language, choose, fallbacks
 from einvoice.model.terms import name as name_of_term
 from einvoice.model.terms import terms
 from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
@@ -108,13 +108,14 @@ class CatalogEntry(NamedTuple):
         is ignored: a stored result may come from another version. ``values`` decide what the diagnosis of an operand
         says.
         """
-        known = {lang: texts.get(name, "") for lang, texts in self.texts.items()}
-        if "." in situation:
-            known = {lang: operand_text(name, situation, lang, text, values or {}) for lang, text in known.items()}
-        elif situation:
-            own: Mapping[str, Any] = next((it["texts"] for it in self.situations if it["key"] == situation), {})
-            known |= {lang: texts[name] for lang, texts in own.items() if texts.get(name)}
-        return choose(known, language)
+        own: Mapping[str, Any] = {}
+        if situation and "." not in situation:
+            own = next((it["texts"] for it in self.situations if it["key"] == situation), own)
+        for lang in (*fallbacks(language), *self.texts):
+            text: str = own.get(lang, _NO_VALUES).get(name) or self.texts.get(lang, _NO_VALUES).get(name, "")
+            if text:
+                return operand_text(name, situation, lang, text, values or _NO_VALUES) if "." in situation else text
+        return ""
 
     def examples_in(self, language: str) -> tuple[str, ...]:
         """Return the situations that violate the rule; empty if there are none."""

@@ -26,8 +26,9 @@ def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     if not isinstance(value, Decimal) or not value.is_finite():
         return str(value)
     actual = values.get("actual")
-    compared = actual if isinstance(actual, Decimal) and actual.is_finite() else value
-    places = min(_decimals(compared), max(_decimals(value), _OF_AMOUNTS))
+    places = _decimals(value)
+    if actual is not value and isinstance(actual, Decimal) and actual.is_finite():
+        places = min(_decimals(actual), max(places, _OF_AMOUNTS))
     return format_number(value, language, decimals=places)
 
 
