@@ -86,6 +86,14 @@ def test_override_to_information_needs_no_fix():
     assert make_finding(override=tolerated).fix("en") == make_finding().fix("en")
 
 
+def test_text_of_a_permitted_finding_does_not_say_that_it_is_forbidden():
+    allowed = Override("information", {"de": "Erlaubt.", "en": "Allowed by the extension."})
+    finding = make_finding("UBL-CR-470", override=allowed)
+    assert finding.title("en").startswith("By EN 16931 alone: ")
+    assert finding.explanation("en") == "Allowed by the extension. This rule of EN 16931 does not decide here."
+    assert make_finding(override=allowed, situation="own").title("en") == make_finding().title("en")
+
+
 @pytest.mark.parametrize(
     ("code", "found", "expected"),
     [("BR-CL-16", "58.000", "found “58.000”"), ("BR-CL-16", "", ""), ("BR-CL-03", "17.94", ""), ("BR-E-01", 0, "")],
