@@ -41,7 +41,7 @@ def languages() -> tuple[Language, ...]:
 
 def is_available(lang: Language) -> bool:
     """Return whether there are texts in a language or in one of its parent tags."""
-    return any(tag in languages() for tag in _with_parents(lang))
+    return lang in languages() or any(tag in languages() for tag in _with_parents(lang))
 
 
 def check_language(lang: Language, name: str = "argument 'lang'") -> None:

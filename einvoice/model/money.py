@@ -275,6 +275,9 @@ class TaxTotal(Group):
         invoice = self.find_invoice()
         if invoice is None:
             return []
+        totals = invoice.tax_totals
+        if len(totals) == 1 and totals[0] is self:
+            return list(invoice.vat_breakdown)
         if self.node is not None and len(invoice.vat_breakdown) > _MANY:
             return list(invoice.breakdowns_by_total.get(id(self), ()))
         return breakdowns_by_total(invoice).get(id(self), [])

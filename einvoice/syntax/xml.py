@@ -121,8 +121,7 @@ _SIGNATURES: Final = (
 
 def is_pdf(data: bytes) -> bool:
     """Return whether the bytes are a PDF, which may have up to 1024 bytes before its header, as PDF readers accept."""
-    head = data[:1024]
-    return b"%PDF-" in head and not head.startswith(_ZIP)  # a ZIP may contain a PDF as it is
+    return data.find(b"%PDF-", 0, 1024) >= 0 and not data.startswith(_ZIP)  # a ZIP may contain a PDF as it is
 
 
 def sniff(data: bytes) -> str:
@@ -416,7 +415,7 @@ def _may_have_long_tag(text: bytes) -> bool:
     There is no "<" inside a tag, so such a tag contains one of these windows completely. Long texts do, too.
     """
     starts = range(0, len(text) - _WINDOW + 1, _WINDOW)
-    return any(text.find(b"<", start, start + _WINDOW) < 0 for start in starts)
+    return -1 in [text.find(b"<", start, start + _WINDOW) for start in starts]
 
 
 _ATTRIBUTE: Final = rb"""\s++[^\s<>/="']++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""
