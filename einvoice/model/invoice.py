@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, cast, overload
 
 from einvoice.localization import Language
 from einvoice.localization.options import language
@@ -147,11 +147,14 @@ class Totals(Group):
         return parent.getparent() in invoice.tracked.get("transaction", ())
 
 
-def _settlement(node: Any, currency: Code, tax_currency: Code, tax_totals: Sequence[TaxTotal]) -> Settlement:
-    """Return a view of terms of the invoice, which have been checked, in the settlement at an element."""
-    settlement = Settlement.__new__(Settlement)
-    settlement.__dict__.update(node=node, currency=currency, tax_currency=tax_currency, tax_totals=tax_totals)
-    return settlement
+P = TypeVar("P", bound=Group)
+
+
+def _part(cls: type[P], node: Any, **content: Any) -> P:
+    """Return a group with terms of the invoice, which need no check, at the element that has them."""
+    group = cls.__new__(cls)
+    group.__dict__.update(content, node=node)
+    return group
 
 
 #: Names of the line and quantity elements of the other UBL document type, by root element.
@@ -260,15 +263,15 @@ class Invoice(Identified):
             process, specification = self.business_process, self.specification
             if len(elements) > 1:
                 process, specification = inside(element, process), inside(element, specification)
-            found.append(ProcessControl(business_process=process, specification=specification))
-            found[-1].__dict__["node"] = element
+            found.append(_part(ProcessControl, element, business_process=process, specification=specification))
         return found
 
     @property
     def settlements(self) -> Sequence[Settlement]:
         """Currencies and VAT totals. CII has one entry per settlement element, UBL has one in all."""
         if self.node is None or self.syntax != "CII":
-            return [_settlement(None, self.currency, self.tax_currency, self.tax_totals)]
+            of_invoice = {"currency": self.currency, "tax_currency": self.tax_currency, "tax_totals": self.tax_totals}
+            return [_part(Settlement, None, **of_invoice)]
         found = []
         elements = self.tracked.get("settlement", ())
         for element in elements:
@@ -276,7 +279,8 @@ class Invoice(Identified):
             if len(elements) > 1:
                 currency, tax_currency = inside(element, currency), inside(element, tax_currency)
                 tax_totals = [total for total in tax_totals if element in total.node.iterancestors()]
-            found.append(_settlement(element, currency, tax_currency, tax_totals))
+            part = _part(Settlement, element, currency=currency, tax_currency=tax_currency, tax_totals=tax_totals)
+            found.append(part)
         return found
 
     @view("BG-2")
