@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from einvoice.model.invoice import Invoice
-from einvoice.rulebook.files.definition import Definition, ResolvedRule
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.notes import LAXER
+from einvoice.rulebook.files.resolve import ResolvedRule
 from einvoice.rulebook.program.build import RuleSets, assemble
 from einvoice.rulebook.program.program import Program, Violation
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule, check_standard

@@ -19,10 +19,11 @@ from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.definition import Definition, ResolvedRule
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import TEXT_FILE, TEXTS, check_examples, check_keys, check_texts, languages_of
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
+from einvoice.rulebook.files.resolve import ResolvedRule
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import SITUATION_OF_TEXTS, check_situations, situation_of
 from einvoice.rulebook.files.tables import tables

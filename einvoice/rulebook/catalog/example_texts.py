@@ -13,9 +13,10 @@ from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
 from einvoice.quotation import quote
 from einvoice.resources import RuleData
-from einvoice.rulebook.files.definition import Definition, ResolvedRule
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.example import Example, steps_of
 from einvoice.rulebook.files.examples import base, invoice_of
+from einvoice.rulebook.files.resolve import ResolvedRule
 
 _MAX_EXAMPLES: Final = 3
 """Maximum number of example texts for a rule."""

@@ -20,8 +20,9 @@ from einvoice.errors import RuleError
 from einvoice.localization import TRANSLATIONS, Language, languages
 from einvoice.resources import RuleData
 from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.files.definition import Definition, fill
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import TEXTS, check_keys
+from einvoice.rulebook.files.resolve import fill
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.versions import ADOPTED_TITLE
 

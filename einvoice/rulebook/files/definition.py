@@ -2,64 +2,33 @@
 
 A file holds one rule (``code``) or a family of rules (``[variants]``), which differ in constants and individual keys.
 It states the rule as in the standard. A file of the same name in the folder ``schematron`` states what the official
-Schematron does otherwise. Later definitions override earlier ones: the file, the variant, ``[ubl]``/``[cii]``,
-``ubl``/``cii`` of the variant, for both files, and ``[[history]]``.
+Schematron does otherwise; `files.resolve` says which definition overrides which.
 """
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from functools import cache, cached_property
-from typing import Any, Final, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from einvoice.rulebook.files.example import Example, example_of
-from einvoice.rulebook.files.keys import CHANGES, TEXTS, VARYING, languages_of
+from einvoice.rulebook.files.keys import CHANGES, TEXTS, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
+from einvoice.rulebook.files.resolve import (
+    PLACEHOLDER,
+    ResolvedRule,
+    Source,
+    fill,
+    history_of,
+    names_in,
+    overlays_of,
+    resolve,
+)
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import Situation, situation_of
 from einvoice.rulebook.files.versions import RuleSet
-from einvoice.rulebook.language import Where
 from einvoice.rulebook.rule import EXPECTED, SYNTAXES
-
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-
-Parameters = Mapping[str, "str | Decimal | tuple[str, ...]"]
-
-
-class _Part(NamedTuple):
-    """A table that defines keys of a rule, and its location."""
-
-    file: str
-    prefix: str
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ResolvedRule:
-    """A rule in one syntax and release: for …, let …, when …, assert ….
-
-    ``parameters`` are the constants of a variant, ``places`` the location of each part (``let.expected``).
-    """
-
-    code: str
-    severity: str
-    terms: tuple[str, ...]
-    context: str
-    let: Mapping[str, str]
-    when: str
-    assertion: str
-    not_applicable: str
-    parameters: Parameters
-    file: str
-    places: Mapping[str, Where]
-
-    def where(self, name: str) -> Where:
-        """Return the file and the full key of a part, such as ``cii.assert``."""
-        return self.places.get(name, Where(self.file, name))
 
 
 @dataclass(frozen=True)
@@ -102,11 +71,16 @@ class Definition:
     ruleset: RuleSet
     variant: Mapping[str, Any]
     data: Mapping[str, Any]
-    schematron: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    schematron: tuple[Source, ...] = ()
     copies: tuple[Copy, ...] = ()
     copied_by: str = ""
     stated_as: str = ""
     own_texts: frozenset[str] = frozenset()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The rule file, then those in the folders ``schematron``."""
+        return (Source(self.file, self.data), *self.schematron)
 
     def copy_in(self, ruleset: str) -> Definition:
         """Return the definition of the copy in another rule set; this definition if it has none."""
@@ -142,7 +116,7 @@ class Definition:
 
     def entries(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the entries of ``[[kind]]`` that apply to this code, each with its file."""
-        for file, data in ((self.file, self.data), *self.schematron):
+        for file, data in self.sources:
             for entry in data.get(kind, ()):
                 if self.code in entry.get("variants", [self.code]):
                     yield file, entry
@@ -176,7 +150,7 @@ class Definition:
     def examples(self, kind: str) -> list[Example]:
         """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""
         copy = self._copy
-        tables = [(copy.file, copy.data)] if copy else [(self.file, self.data), *self.schematron]
+        tables = [Source(copy.file, copy.data)] if copy else self.sources
         base = fill(tables[0][1].get(CHANGES, {}), self.variant)
         home = tables[0][0].partition("/")[0]  # another rule set has another base invoice
         return [
@@ -276,11 +250,11 @@ class Definition:
     def versions(self) -> tuple[str, ...]:
         """The newest release with the rule, and one release for each older definition."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
-        if not any("history" in data for data in (self.data, *(data for _, data in self.schematron))):
+        if not any("history" in data for _, data in self.sources):
             return tuple(known[-1:])
         releases: dict[str, str] = {}
         for version in reversed(known):
-            releases.setdefault(repr([self._official(syntax, version) for syntax in SYNTAXES]), version)
+            releases.setdefault(repr([self.resolved(syntax, version) for syntax in SYNTAXES]), version)
         return tuple(releases.values())
 
     @cached_property
@@ -298,28 +272,15 @@ class Definition:
 
         ``not_applicable`` is the reason why it cannot be violated there.
         """
-        known = self._known
-        if (syntax, version) not in known:
-            known[syntax, version] = self._official(syntax, version)
-        return known[syntax, version]
-
-    def _official(self, syntax: str, version: str) -> ResolvedRule:
-        own, copy = syntax.lower(), self._copy
-        version = copy.release or version if copy else version
-        parts = [
-            part for file, data in ((self.file, self.data), *self.schematron) for part in self._parts(file, data, own)
-        ]
-        entries = [
-            (file, entry)
-            for file, entry in self.entries("history")
-            if _applies_to(entry, own) and self.ruleset.has("", entry["until"], version)
-        ]
-        if entries:
-            file, oldest = min(entries, key=lambda it: self.ruleset.index_of(it[1]["until"]))
-            parts.append(_Part(file, "history", oldest))
-            parts += [_Part(file, f"history.{own}", oldest[own])] if own in oldest else []
-        parts += self._parts(copy.file, copy.data, own) if copy else []
-        return self._of_parts(self._code(own, version), parts, syntax)
+        key = syntax, version
+        if key not in self._known:
+            own, copy = syntax.lower(), self._copy
+            version = copy.release or version if copy else version
+            overlays = [it for source in self.sources for it in overlays_of(source, self.code, own)]
+            overlays += history_of(self.entries("history"), self.ruleset, own, version)
+            overlays += overlays_of(Source(copy.file, copy.data), self.code, own) if copy else ()
+            self._known[key] = resolve(self._code(own, version), self.file, overlays, self._shown(syntax))
+        return self._known[key]
 
     @cached_property
     def standard(self) -> ResolvedRule:
@@ -327,27 +288,9 @@ class Definition:
 
         A rule set that adopts the rule states there what its own standard has otherwise in both syntaxes.
         """
-        adopting = [
-            (file, data) for file, data in self.schematron if self.is_adopted and file.startswith(f"{self.layer}/")
-        ]
-        sources = ((self.file, self.data), *adopting)
-        return self._of_parts(self.code, [part for file, data in sources for part in self._parts(file, data)])
-
-    def _parts(self, file: str, data: Mapping[str, Any], syntax: str = "") -> list[_Part]:
-        """Return the definitions of a file for a syntax; without ``syntax``, those for both syntaxes."""
-        parts = [_Part(file, "", data), _Part(file, "variants", data.get("variants", {}).get(self.code, {}))]
-        overlays = [(f"{part.prefix}.{syntax}".lstrip("."), part.content.get(syntax)) for part in parts if syntax]
-        return parts + [_Part(file, prefix, content) for prefix, content in overlays if content]
-
-    def _of_parts(self, code: str, parts: list[_Part], syntax: str = "") -> ResolvedRule:
-        resolved = _merged(code, self.file, parts)
-        last = max((index for index, part in enumerate(parts) if "assert" in part.content), default=0)
-        inherited = _values(parts[:last]) - _values(parts[last:])
-        if inherited or sum("let" in part.content for part in parts) > 1:
-            conditions = map(_names, (resolved.when, resolved.assertion))
-            used = self._shown(syntax).union(resolved.let.keys() - inherited, *conditions)
-            resolved = replace(resolved, let=_needed(resolved.let, used))
-        return resolved
+        adopting = [it for it in self.schematron if self.is_adopted and it.file.startswith(f"{self.layer}/")]
+        overlays = [it for source in (self.sources[0], *adopting) for it in overlays_of(source, self.code)]
+        return resolve(self.code, self.file, overlays, self._shown(""))
 
     def _shown(self, syntax: str) -> frozenset[str]:
         """Return the names that texts use, and the notes of a syntax."""
@@ -355,118 +298,17 @@ class Definition:
         for situation in self.situations:
             if situation.syntax in ("", syntax):
                 conditions += [situation.when, *situation.let.values()]
-        return self._quoted.union(*map(_names, conditions))
+        return self._quoted.union(*map(names_in, conditions))
 
     @cached_property
     def _quoted(self) -> frozenset[str]:
         texts = [text for by_key in self.texts.values() for text in by_key.values()]
         texts += [text for note in self.notes for text in note.texts.values()]
         texts += [text for it in self.situations for by_key in it.texts.values() for text in by_key.values()]
-        return frozenset({EXPECTED}).union(*map(_PLACEHOLDER.findall, texts))
+        return frozenset({EXPECTED}).union(*map(PLACEHOLDER.findall, texts))
 
     def _code(self, syntax: str, version: str) -> str:
         known = self.renamed_from
         if known and known.get("syntax", syntax) == syntax and self.ruleset.has("", known["until"], version):
             return known["code"]
         return self.code
-
-
-def _applies_to(entry: Mapping[str, Any], syntax: str) -> bool:
-    """Return whether a history entry applies to a syntax, which it does unless all its keys are for the other one."""
-    return syntax in entry or entry.keys() - {"until", "variants"} not in ({"ubl"}, {"cii"})
-
-
-def fill(content: Any, constants: Mapping[str, Any]) -> Any:
-    """Replace ``{name}`` in texts with the constants of a variant; other placeholders are left for the finding."""
-    if isinstance(content, dict):
-        return {fill(key, constants): fill(value, constants) for key, value in content.items()}
-    if isinstance(content, list):
-        return [fill(value, constants) for value in content]
-    if isinstance(content, str) and constants:
-        return _PLACEHOLDER.sub(lambda match: _constant(match, constants), content)
-    return content
-
-
-def _constant(match: re.Match[str], constants: Mapping[str, Any]) -> str:
-    constant = constants.get(match[1])
-    if isinstance(constant, list):
-        return ", ".join(constant)
-    return match[0] if constant is None or isinstance(constant, dict) else str(constant)
-
-
-def _merged(code: str, file: str, parts: list[_Part]) -> ResolvedRule:
-    merged: dict[str, Any] = {"code": code, "let": {}}
-    places: dict[str, Where] = {}
-    constants: dict[str, Any] = {}
-    for part in parts:
-        if "assert" in part.content:
-            merged.pop("not_applicable", None)  # a later condition makes the rule applicable
-        for name, content in part.content.items():
-            key = f"{part.prefix}.{name}".lstrip(".")
-            if name == "let":
-                merged["let"] = merged["let"] | content
-                places |= {f"let.{it}": Where(part.file, f"{key}.{it}") for it in content}
-            elif name in VARYING or (name == "code" and part.prefix):
-                merged[name] = content
-                places[name] = Where(part.file, key)
-            elif (
-                part.prefix.startswith("variants") and not isinstance(content, dict) and name not in ("since", "until")
-            ):
-                constants[name] = content
-    merged = fill(merged, constants)
-    return ResolvedRule(
-        merged["code"],
-        merged["severity"],
-        tuple(merged.get("terms", ())),
-        merged.get("for", ""),
-        merged["let"],
-        merged.get("when", ""),
-        merged.get("assert", ""),
-        merged.get("not_applicable", ""),
-        {name: _parameter(content) for name, content in constants.items()},
-        file,
-        places,
-    )
-
-
-def _values(parts: list[_Part]) -> set[str]:
-    """Return the names of the values that parts define."""
-    return {name for part in parts for name in part.content.get("let", {})}
-
-
-@cache
-def _names(expression: str) -> frozenset[str]:
-    """Return the names in an expression; none if it has a syntax error, which the type check reports."""
-    try:
-        tree = ast.parse(f"({expression})" if expression else "0", mode="eval")
-    except SyntaxError:
-        return frozenset()
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-def _needed(let: Mapping[str, str], used: frozenset[str]) -> dict[str, str]:
-    """Return the values that are used, directly or by another value, each after those that it uses.
-
-    A value of the rule file that the condition of an overlay does not use is left out.
-    """
-    needed: dict[str, str] = {}
-    entered: set[str] = set()
-
-    def add(name: str) -> None:
-        if name in let and name not in entered:
-            entered.add(name)
-            for other in let:
-                if other in _names(let[name]):
-                    add(other)
-            needed[name] = let[name]
-
-    for name in let:
-        if name in used:
-            add(name)
-    return needed
-
-
-def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
-    if isinstance(content, list):
-        return tuple(content)
-    return content if isinstance(content, str) else Decimal(content)

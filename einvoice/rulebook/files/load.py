@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Copy, Definition
@@ -28,6 +28,7 @@ from einvoice.rulebook.files.keys import (
     check_schematron,
     languages_of,
 )
+from einvoice.rulebook.files.resolve import Source
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.versions import RuleSet
 
@@ -38,8 +39,6 @@ RELEASES: Final = "releases.toml"
 _NOT_RULES: Final = (
     "ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml", RELEASES, BASE,
 )  # fmt: skip
-#: A file in ``schematron`` with its content.
-_File: TypeAlias = "tuple[str, dict[str, Any]]"
 #: What a rule set that adopts a rule states itself, since it has other releases.
 _BY_RELEASE: Final = ("since", "until", "history", "renamed_from")
 
@@ -151,11 +150,11 @@ def _like(other: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 def _definitions(path: Path, data: dict[str, Any], ruleset: RuleSet, home: Path) -> list[Definition]:
     file = f"{path.parent.name}/{path.name}"
     schematron = _read_schematron(path.parent, path.name, data)
-    own: list[_File] = []
+    own: list[Source] = []
     stated = data.get("code", "")
     if home != path.parent:
         data = _without(data)
-        schematron = [(name, _without(content)) for name, content in schematron]
+        schematron = [Source(name, _without(content)) for name, content in schematron]
         own = _read_schematron(home, path.name, data, adopted=True)
         data, schematron = _adopted(data, schematron, own, ruleset)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
@@ -179,27 +178,25 @@ def _definitions(path: Path, data: dict[str, Any], ruleset: RuleSet, home: Path)
     return definitions
 
 
-def _read_schematron(
-    folder: Path, name: str, data: Mapping[str, Any], *, adopted: bool = False
-) -> list[tuple[str, dict[str, Any]]]:
+def _read_schematron(folder: Path, name: str, data: Mapping[str, Any], *, adopted: bool = False) -> list[Source]:
     """Return the file of that name in the folder ``schematron``, with its content; empty if there is none."""
     path, file = folder / SCHEMATRON / name, f"{folder.name}/{SCHEMATRON}/{name}"
     if not path.exists():
         return []
     schematron = _read(path, file)
     check_schematron(schematron, data, file, adopted=adopted)
-    return [(file, schematron)]
+    return [Source(file, schematron)]
 
 
-def _constants(code: str, schematron: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+def _constants(code: str, schematron: Iterable[Source]) -> dict[str, Any]:
     """Return the constants of a variant, and its first and last release, that files in ``schematron`` state."""
     members = [content.get("variants", {}).get(code, {}) for _, content in schematron]
     return {name: content for member in members for name, content in member.items() if name not in (*VARYING, "code")}
 
 
 def _adopted(
-    data: Mapping[str, Any], schematron: list[_File], own: list[_File], ruleset: RuleSet
-) -> tuple[dict[str, Any], list[_File]]:
+    data: Mapping[str, Any], schematron: list[Source], own: list[Source], ruleset: RuleSet
+) -> tuple[dict[str, Any], list[Source]]:
     """Return a rule file and its deviations as a rule set adopts them, with ``own``, the file that states what differs.
 
     Codes, source and texts of that file replace those of the rule file. The situations, notes and example texts of the
@@ -211,14 +208,18 @@ def _adopted(
         codes |= _codes(data.get("code", ""), content)
         if languages_of(content):
             stated = {key: it for key, it in stated.items() if key not in (SITUATIONS, "notes", "examples")}
-            schematron = [(file, {key: it for key, it in its.items() if key != SITUATIONS}) for file, its in schematron]
+            schematron = [
+                Source(file, {key: it for key, it in its.items() if key != SITUATIONS}) for file, its in schematron
+            ]
         stated |= {language: stated.get(language, {}) | content[language] for language in languages_of(content)}
         stated |= {"source": content["source"]} if "source" in content else {}
     if codes:
         stated = {key: it for key, it in stated.items() if key not in ("aliases", "replaces")}
         stated, *others = (_with_titles(it, ruleset) for it in (stated, *(content for _, content in schematron)))
-        schematron = [(file, content) for (file, _), content in zip(schematron, others, strict=True)]
-    return _with_codes(stated, codes), [(file, _with_codes(content, codes)) for file, content in (*schematron, *own)]
+        schematron = [Source(file, content) for (file, _), content in zip(schematron, others, strict=True)]
+    return _with_codes(stated, codes), [
+        Source(file, _with_codes(content, codes)) for file, content in (*schematron, *own)
+    ]
 
 
 def _with_titles(data: Mapping[str, Any], ruleset: RuleSet) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from einvoice.model.values import Value
 from einvoice.rulebook import sections
 from einvoice.rulebook.files import situations as files
 from einvoice.rulebook.files.contexts import INVOICE, STANDARD, Contexts, Scope
-from einvoice.rulebook.files.definition import Definition, ResolvedRule
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.notes import Note
+from einvoice.rulebook.files.resolve import ResolvedRule
 from einvoice.rulebook.files.situations import KEY
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
