@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Final
 
 from einvoice.model.iteration import Filled
+from einvoice.repair.applicability import QUESTION, Applicability
 from einvoice.repair.case import Candidate, Case, is_malformed, needs_no_action
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
-from einvoice.repair.edits import Insert, Remove, SetText
+from einvoice.repair.evidence import judged
 from einvoice.repair.missing import MissingFacts
-from einvoice.repair.safety import is_derivable
 from einvoice.repair.search import MAX_SECONDS, UNMAPPED, Explained, Search, Trial
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import RuleData
@@ -196,7 +196,7 @@ class Diagnosis:
             edits=trial.edits,
             steps=steps,
             terms=tuple(dict.fromkeys(filter(None, terms))),
-            safe=self._is_safe(trial),
+            applicability=self._applicability(trial),
             resolves=resolved,
             remaining=self._others(resolved),
             lang=self._result.lang,
@@ -204,11 +204,12 @@ class Diagnosis:
             refused=candidate.refused,
         )
 
-    def _is_safe(self, trial: Trial) -> bool:
-        if not all(it.safe and it not in self._asked for it in trial.candidates):  # the issuer decides a question
-            return False
-        states = any(isinstance(edit, SetText | Insert | Remove) for edit in trial.edits)
-        return not states or is_derivable(self.case.invoice, trial.after.invoice)
+    def _applicability(self, trial: Trial) -> Applicability:
+        if not self._asked.isdisjoint(trial.candidates):  # the issuer decides between several changes
+            return QUESTION
+        is_combined = any(it.combined for it in trial.candidates)
+        ceiling = max(it.ceiling for it in trial.candidates)
+        return judged(self.case, trial.after, trial.edits, ceiling, is_combined=is_combined)
 
 
 def _code_and_place(finding: Finding) -> tuple[str, str]:

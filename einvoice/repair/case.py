@@ -18,6 +18,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
 from einvoice.model.values import Date, Number, Value, absent
+from einvoice.repair.applicability import QUESTION, Applicability
 from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.resources import RuleData
 from einvoice.result import Finding
@@ -41,8 +42,7 @@ class Candidate:
     Attributes:
         edits: of the document.
         rank: candidates with a lower rank are tried first.
-        safe: whether it changes only the form of a value, or an amount that follows from others; `safety` decides
-            whether the others can be at fault instead.
+        ceiling: what it may do at most; the equations around the numbers that it sets can forbid it, see `evidence`.
         terms: business terms that it changes, the leading one first.
         alternative: whether it revises what the rest of the invoice does not decide; it is tried even if another
             candidate explains the findings.
@@ -62,7 +62,7 @@ class Candidate:
 
     edits: tuple[Edit, ...]
     rank: int
-    safe: bool = False
+    ceiling: Applicability = QUESTION
     terms: tuple[str, ...] = ()
     alternative: bool = False
     is_fallback: bool = False

@@ -8,6 +8,7 @@ from typing import Any, Final
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import is_plural, term
 from einvoice.quotation import quote
+from einvoice.repair.applicability import QUESTION
 from einvoice.repair.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
 
@@ -44,8 +45,8 @@ class Cause:
 
     @property
     def is_question(self) -> bool:
-        """Whether only the issuer can know what is right: each of several changes resolves the findings."""
-        return len(self.changes) > 1
+        """Whether only the issuer can know what is right, so that no option of `fix` makes a change."""
+        return len(self.changes) > 1 or any(it.applicability is QUESTION for it in self.changes)
 
     def text(self, lang: Language | None = None) -> str:
         """Return the cause in one sentence; for several changes, a question that lists them.
@@ -56,12 +57,13 @@ class Cause:
         words = _TEXTS[language]
         if not self.changes:
             return self._question(language)
-        if self.is_question and (choice := self._choice(language)):
+        if len(self.changes) > 1 and (choice := self._choice(language)):
             return choice
         alternatives = [fault(it, language) for it in self.changes]
-        if not self.is_question:
-            return words["sentence"].format(text=capitalized(alternatives[0]))
-        return words["question"].format(alternatives=capitalized(words["or"].join(alternatives)))
+        if len(alternatives) > 1:
+            return words["question"].format(alternatives=capitalized(words["or"].join(alternatives)))
+        key = "doubt" if self.changes[0].is_doubtful else "sentence"
+        return words[key].format(text=capitalized(alternatives[0]))
 
     def _choice(self, lang: Language) -> str:
         """Return the question which of several values is missing; "" if the changes are something else."""

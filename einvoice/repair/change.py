@@ -12,6 +12,7 @@ from einvoice.localization.formatting import format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
 from einvoice.quotation import quote, visible
+from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -310,8 +311,7 @@ class Change:
         steps: the edits as texts describe them, without `prior`.
         prior: edits of other causes that the change needs to have its effect; part of `edits`.
         terms: business terms that it changes, the leading one first; may be empty.
-        safe: whether it changes only the form of a value, or an amount that follows from others that agree with each
-            other. Other changes need someone who knows the transaction.
+        applicability: whether it is made without asking, on request, or never, as only the issuer knows what is right.
         resolves: the findings that it resolves.
         remaining: the findings of the document that remain.
         lang: default language of the texts.
@@ -321,12 +321,23 @@ class Change:
     edits: tuple[Edit, ...]
     steps: tuple[Step, ...]
     terms: tuple[str, ...]
-    safe: bool
+    applicability: Applicability
     resolves: tuple[Finding, ...]
     remaining: tuple[Finding, ...]
     lang: Language = "de"
     prior: tuple[Step, ...] = ()
     refused: Finding | None = None
+
+    @property
+    def safe(self) -> bool:
+        """Whether it changes only the form of a value, or a number that the rest of the invoice proves."""
+        return self.applicability is SAFE
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it replaces a number by another one that the rest of the invoice does not prove."""
+        replaced = (it for it in self.steps if it.kind == "set" and it.term in terms() and not it.attribute)
+        return self.applicability is QUESTION and any(term(it.term).datatype in _NUMBERS for it in replaced)
 
     def text(self, lang: Language | None = None) -> str:
         """Return what to change, in one sentence."""

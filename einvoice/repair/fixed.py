@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import format_number
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import absent
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS, counts, verdict
+from einvoice.repair.arithmetic import in_currency
 from einvoice.repair.cause import Cause
-from einvoice.repair.change import Change
+from einvoice.repair.change import MAX_VALUE, Change
 from einvoice.repair.diff import unified
 from einvoice.repair.display import incomplete
 from einvoice.result import ValidationResult
@@ -82,7 +87,24 @@ def _text(fixed: Fixed, lang: Language) -> str:
         lines += [f"  {_located(it, lang)}" for it in fixed.remaining]
     if remark := incomplete(fixed.remaining, lang):
         lines.append(remark)
+    if fixed.is_changed:
+        stated = zip(*(_stated(it.invoice, lang) for it in (fixed.before, fixed.after)), strict=True)
+        due, vat, count = (labels["from_to"].format(before=before, after=after) for before, after in stated)
+        lines.append(labels["stated"].format(due=due, vat=vat, lines=count))
     return "\n".join(lines)
+
+
+def _stated(invoice: Invoice, lang: Language) -> tuple[str, str, str]:
+    """Return amount due (BT-115), total VAT amount (BT-110) and number of invoice lines (BG-25)."""
+    tax = next((it.amount for it in invoice.tax_totals if in_currency(it, invoice)), absent)
+    return _amount(invoice.totals.due, lang), _amount(tax, lang), str(len(invoice.lines))
+
+
+def _amount(value: Any, lang: Language) -> str:
+    """Return an amount with the marks of the language, as it is written if it is none, and a dash if it is missing."""
+    if value.number is not absent:
+        return format_number(value.number, lang, decimals=2)
+    return quote(value.raw.strip(), limit=MAX_VALUE) if value is not absent else "–"
 
 
 def _located(cause: Cause, lang: Language) -> str:

@@ -183,13 +183,14 @@ class ValidationResult:
     def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.
 
-        Safe changes are made: of the form of a value, or of an amount that follows from other amounts. No change adds
-        a finding, and bytes outside the changed elements stay as they are. Only the issuer may correct an invoice that
-        has been sent.
+        Safe changes are made: of a form that has one reading, or of an amount that every equation around it and a
+        second fact demand. No change adds a finding, and bytes outside the changed elements stay as they are. Only the
+        issuer may correct an invoice that has been sent.
 
         Args:
-            unsafe: whether to make the changes, too, that need someone who knows the transaction. A cause with several
-                possible changes is never decided.
+            unsafe: whether to make the changes, too, that leave one thing open, so that someone who knows the
+                transaction has to look at them. A question to the issuer is never decided: an amount that agrees with
+                others, the amount due, and whatever adds, removes or relabels a fact.
 
         Raises:
             SignedDocument: the XML, or the PDF around it, is signed.

@@ -118,13 +118,22 @@ def test_standard_input_and_output(faulty, valid, monkeypatch, capsysbinary, arg
 
 
 def test_unsafe_changes_are_announced_and_made_on_request(faulty, valid, capsys):
-    """The VAT category of an allowance is not a matter of form."""
-    faulty.write_bytes(valid.replace(b"<cbc:ID>S</cbc:ID>", b"<cbc:ID>Z</cbc:ID>", 1))
+    """The rate of a row is what its amounts and its lines say, but a rate is not a matter of form."""
+    head, mark, tail = valid.partition(b"<cac:TaxSubtotal>")
+    faulty.write_bytes(head + mark + tail.replace(b"<cbc:Percent>19<", b"<cbc:Percent>16<", 1))
     assert fix(faulty) == 1
     assert "with --unsafe: 1" in capsys.readouterr().out
     assert fix(faulty, "--unsafe") == 0
     assert "with --unsafe" not in capsys.readouterr().out
     assert faulty.read_bytes() == valid
+
+
+def test_no_option_relabels_an_allowance(faulty, valid, capsys):
+    wrong = valid.replace(b"<cbc:ID>S</cbc:ID>", b"<cbc:ID>Z</cbc:ID>", 1)
+    faulty.write_bytes(wrong)
+    assert fix(faulty, "--unsafe") == 1
+    assert faulty.read_bytes() == wrong
+    assert "with --unsafe" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("lang", ["de", "en"])

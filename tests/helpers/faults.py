@@ -871,11 +871,18 @@ def names(cause: Any, fault: Place) -> bool:
     return is_there and ("" in fault.terms or not known.isdisjoint(fault.terms))
 
 
-def false_values(original: bytes, given: bytes, fixed: bytes) -> list[str]:
-    """Return what a repair wrote that the valid invoice does not state, and what it took away that is stated there."""
+def false_values(original: bytes, given: bytes, fixed: bytes, *, is_doubled: bool = False) -> list[str]:
+    """Return what a repair wrote that the valid invoice does not state, and what it took away that is stated there.
+
+    Args:
+        original: the valid invoice.
+        given: the faulty one.
+        fixed: the repaired one.
+        is_doubled: whether the faulty one has a group twice, in each of which a value can be mended.
+    """
     right, before, after = map(_content, (original, given, fixed))
     written, taken = after - before, before - after
-    wrong = written - (right - before)
+    wrong = written - (right + right - before if is_doubled else right - before)
     lost = taken - (before - right)
     return [*(f"+ {path}={text}" for path, text in wrong), *(f"- {path}={text}" for path, text in lost)]
 

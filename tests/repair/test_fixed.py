@@ -6,6 +6,7 @@ from pikepdf import Array, Dictionary
 import einvoice
 from einvoice.errors import SignedDocument
 from einvoice.repair import Cause, Change, fixing
+from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.edits import Remove, SetText
 from einvoice.result import ValidationResult
 from tests.helpers.checks import FOLDERS, assert_no_worse, check_applied_edits, codes
@@ -28,8 +29,8 @@ def faulty(invoice):
     return invoice.replace(b">EUR<", b">eur<").replace(b">415.33<", b">41.33<")
 
 
-def change(*edits, safe=True):
-    return Change(edits, (), (), safe, (), (), "en")
+def change(*edits, applicability=SAFE):
+    return Change(edits, (), (), applicability, (), (), "en")
 
 
 def causes_are(monkeypatch, *causes):
@@ -59,7 +60,7 @@ def test_valid_invoice_stays_as_it_is(invoice):
 
 
 def test_unsafe_changes_are_made_on_request_only(monkeypatch, faulty):
-    causes_are(monkeypatch, [change(CURRENCY)], [change(TOTAL, safe=False)])
+    causes_are(monkeypatch, [change(CURRENCY)], [change(TOTAL, applicability=UNSAFE)])
     fixed = einvoice.validate(faulty).fixed()
     assert [it.edits for it in fixed.changes] == [(CURRENCY,)]
     assert [it.edits for it in fixed.unsafe] == [(TOTAL,)]
@@ -73,6 +74,15 @@ def test_questions_are_never_answered(monkeypatch, faulty):
     fixed = einvoice.validate(faulty).fixed(unsafe=True)
     assert not fixed.is_changed
     assert fixed.remaining == question
+    assert fixed.unsafe == ()
+
+
+def test_no_option_makes_a_change_that_is_a_question(monkeypatch, faulty):
+    question = causes_are(monkeypatch, [change(CURRENCY, applicability=QUESTION)])
+    fixed = einvoice.validate(faulty).fixed(unsafe=True)
+    assert fixed.xml == faulty
+    assert fixed.remaining == question
+    assert question[0].is_question
     assert fixed.unsafe == ()
 
 
@@ -151,7 +161,7 @@ def test_xml_of_a_pdf_is_corrected_by_the_rules_of_the_pdf(faulty_cii):
 @pytest.mark.parametrize("lang", ["de", "en"])
 def test_summary(faulty, lang):
     text = str(einvoice.validate(faulty, lang=lang).fixed())
-    first, second, *changes = text.splitlines()
+    first, second, *changes, last = text.splitlines()
     assert (
         first
         == {
@@ -162,6 +172,15 @@ def test_summary(faulty, lang):
     assert second == {"de": "Änderungen (2):", "en": "Changes (2):"}[lang]
     assert len(changes) == 2
     assert any("BT-5" in line for line in changes)
+    assert (
+        last
+        == {
+            "de": "Zahlbetrag (BT-115): vorher 400,00, nachher 400,00. "
+            "Umsatzsteuer gesamt (BT-110): vorher 56,33, nachher 56,33. Positionen: vorher 3, nachher 3.",
+            "en": "Amount due for payment (BT-115): 400.00 before, 400.00 after. "
+            "Total VAT amount (BT-110): 56.33 before, 56.33 after. Invoice lines: 3 before, 3 after.",
+        }[lang]
+    )
 
 
 def test_diff_has_the_names(faulty):

@@ -6,6 +6,7 @@ import pytest
 
 import einvoice
 from einvoice.repair import search
+from einvoice.repair.applicability import SAFE
 from einvoice.repair.candidates.form import candidates as forms
 from einvoice.repair.case import Candidate
 from einvoice.repair.edits import Remove, SetAttribute, SetText, apply
@@ -54,7 +55,7 @@ def test_search_rejects_a_change_that_loses_a_term(monkeypatch):
     wrong = changed(with_two_registrations(), r'(schemeID="VA">)DE\d+', r"\g<1>123456789")
     edit = SetAttribute(f"{REGISTRATION}[1]/ram:ID", "schemeID", "va")
     assert not einvoice.validate(apply(wrong.encode(), [edit])).findings
-    monkeypatch.setattr(search, "candidates", lambda *_: [Candidate((edit,), 1, safe=True)])
+    monkeypatch.setattr(search, "candidates", lambda *_: [Candidate((edit,), 1, SAFE)])
     assert not [change for cause in einvoice.validate(wrong.encode()).causes() for change in cause.changes]
 
 

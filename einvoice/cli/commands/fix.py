@@ -32,19 +32,17 @@ def add_to(commands: Any) -> None:
         "fix",
         help="correct an invoice where its content says how",
         description="Make the changes that resolve findings, each validated, and leave all other bytes of the XML as "
-        "they are: form, white space, decimals, amounts that follow from other amounts. An invoice already sent must "
-        "be corrected by its issuer, not edited by its recipient. Signed documents are not changed. Exit status: 0 no "
-        "errors left, 1 errors left, 2 not changed (unreadable, signed, or a PDF without -o); with --diff 0 no "
-        "changes, 1 changes.",
+        "they are: form that has one reading, and amounts that all sums around them demand. What only the issuer knows "
+        "stays a question. An invoice already sent must be corrected by its issuer, not edited by its recipient. "
+        "Signed documents are not changed. Exit status: 0 no errors left, 1 errors left, 2 not changed (unreadable, "
+        "signed, or a PDF without -o); with --diff 0 no changes, 1 changes.",
     )
     parser.add_argument("file", metavar="FILE", help="invoice in UBL or CII; a PDF needs -o; - for standard input")
     parser.add_argument(
         "-o", "--output", metavar="OUT", type=Path, help="output file; - for standard output (default: FILE itself)"
     )
     parser.add_argument("--diff", action="store_true", help="print the changes as a unified diff and write no file")
-    parser.add_argument(
-        "--unsafe", action="store_true", help="also make changes that need someone who knows the transaction"
-    )
+    parser.add_argument("--unsafe", action="store_true", help="also make changes that leave one thing open; check them")
     add_lang(parser)
     parser.set_defaults(run=run)
 

@@ -12,6 +12,7 @@ import math
 import pkgutil
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TypeAlias
 
@@ -35,8 +36,8 @@ def candidates(case: Case, end: float = math.inf) -> list[Candidate]:
             if time.monotonic() > end:
                 break
             known = found.setdefault(frozenset(it.edits), it)
-            if it.rank < known.rank:
-                found[frozenset(it.edits)] = it
+            first = it if it.rank < known.rank else known
+            found[frozenset(it.edits)] = replace(first, ceiling=min(it.ceiling, known.ceiling))
     return sorted(found.values(), key=lambda it: it.rank)
 
 

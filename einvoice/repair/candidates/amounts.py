@@ -14,6 +14,7 @@ from einvoice.model.group import types_of
 from einvoice.model.lines import Line
 from einvoice.model.values import Amount as AmountValue
 from einvoice.model.values import UnitPrice, absent
+from einvoice.repair.applicability import SAFE
 from einvoice.repair.arithmetic import Amount, calculated, recalculated
 from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, SetAttribute
@@ -37,19 +38,19 @@ def candidates(case: Case) -> Iterator[Candidate]:
             rank = _BACKWARDS if it.is_input else _FORWARDS
             is_total = not it.is_input and not isinstance(it.group, Line)
             edits = (edit, *_unit(case, it))
-            candidate = Candidate(edits, rank, not it.is_input, _terms(case, it), it.is_input, is_total=is_total)
+            candidate = Candidate(edits, rank, SAFE, _terms(case, it), it.is_input, is_total=is_total)
             # Only the issuer knows what was paid.
             yield replace(candidate, only_doubt=not it.is_possible, beside=it.field == _PAID)
             if getattr(it.group, it.field) is absent:
                 missing.setdefault((type(it.group), it.field, it.is_input), []).append((edit, it))
-    for (_, _, is_input), found in missing.items():  # amounts that depend on all of them may be right
+    for found in missing.values():  # amounts that depend on all of them may be right
         if len({id(it.group) for _, it in found}) == len(found) > 1:
             terms = tuple(term for _, it in found for term in _terms(case, it))
-            yield Candidate(tuple(edit for edit, _ in found), _MISSING, not is_input, terms)
+            yield Candidate(tuple(edit for edit, _ in found), _MISSING, SAFE, terms)
     changed = recalculated(case.invoice, with_lines=False)
     yield from _carried(case, changed)
-    yield from _together(case, changed, _ALL, is_safe=True)
-    yield from _together(case, recalculated(case.invoice, with_lines=True), _ALL, is_safe=False)
+    yield from _together(case, changed, _ALL)
+    yield from _together(case, recalculated(case.invoice, with_lines=True), _ALL)
 
 
 def _carried(case: Case, changed: Sequence[Amount]) -> Iterator[Candidate]:
@@ -60,7 +61,7 @@ def _carried(case: Case, changed: Sequence[Amount]) -> Iterator[Candidate]:
         it = totals.get(field)
         if run and (it is None or _error(it) != _error(run[-1])):
             if len(run) > 1:
-                yield from _together(case, run, _CARRIED, is_safe=True)
+                yield from _together(case, run, _CARRIED)
             run = []
         if it is not None and _error(it) is not absent:
             run.append(it)
@@ -71,13 +72,13 @@ def _error(amount: Amount) -> Any:
     return getattr(amount.group, amount.field).number - amount.number
 
 
-def _together(case: Case, amounts: Sequence[Amount], rank: int, *, is_safe: bool) -> Iterator[Candidate]:
+def _together(case: Case, amounts: Sequence[Amount], rank: int) -> Iterator[Candidate]:
     """Yield one candidate that sets several amounts."""
     edited = [(edit, it) for it in amounts if (edit := _edit(case, it))]
     if edited:
         terms = tuple(term for _, it in edited for term in _terms(case, it))
         edits = tuple(edit for edit, _ in edited)
-        yield Candidate(edits, rank, is_safe, terms, is_fallback=rank == _ALL, is_total=True)
+        yield Candidate(edits, rank, SAFE, terms, is_fallback=rank == _ALL, is_total=True)
 
 
 def _edit(case: Case, amount: Amount) -> Edit | None:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from einvoice.model.values import Binary, absent
+from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import SetAttribute
 
@@ -47,7 +48,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         known = type_of(it.value)
         if known and known != it.value.attributes.get(_ATTRIBUTE):
-            yield Candidate((SetAttribute(path, _ATTRIBUTE, known),), _RANK, terms=(_TERM,))
+            yield Candidate((SetAttribute(path, _ATTRIBUTE, known),), _RANK, UNSAFE, terms=(_TERM,))
 
 
 def type_of(file: Binary) -> str:

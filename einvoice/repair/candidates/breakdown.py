@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
+from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, round2, total
 from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, Insert
@@ -16,6 +17,8 @@ _RANK = 35
 _TOTAL_RANK = 24
 _REASONS: Final[Mapping[str, str]] = {"AE": "VATEX-EU-AE", "K": "VATEX-EU-IC", "G": "VATEX-EU-G", "O": "VATEX-EU-O"}
 """The only exemption reason code of a category (code list VATEX)."""
+_EXEMPT: Final = (*_REASONS, "E")
+"""Categories whose breakdown says why there is no VAT."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
@@ -43,7 +46,9 @@ def candidates(case: Case) -> Iterator[Candidate]:
             0, Insert(case.xpath(case.root), ("cac:TaxTotal", "cbc:TaxAmount"), text, case.currency_attributes)
         )
     if edits:
-        yield Candidate(tuple(edits), _RANK, terms=("BG-23",), whole="BG-23")
+        # Only the issuer knows why there is no VAT.
+        ceiling = QUESTION if any(category in _EXEMPT for category, _ in missing) else UNSAFE
+        yield Candidate(tuple(edits), _RANK, ceiling, ("BG-23",), whole="BG-23")
 
 
 def _tax_total(case: Case) -> Iterator[Candidate]:
@@ -56,7 +61,7 @@ def _tax_total(case: Case) -> Iterator[Candidate]:
         return
     attributes = {} if invoice.currency is absent else {"currencyID": invoice.currency.text}
     edit = Insert(case.xpath(sums), ("ram:TaxTotalAmount",), decimal_text(tax, 2), attributes)
-    yield Candidate((edit,), _TOTAL_RANK, safe=True, terms=("BT-110",), is_total=True)
+    yield Candidate((edit,), _TOTAL_RANK, SAFE, ("BT-110",), is_total=True)
 
 
 def _amounts(invoice: Invoice) -> Iterator[tuple[Any, Any]]:

@@ -11,6 +11,7 @@ from lxml import etree
 
 from einvoice import codelists
 from einvoice.model.values import absent
+from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, SetAttribute, SetText
 from einvoice.syntax.paths import term_of_attribute
@@ -74,7 +75,9 @@ def _subjects(case: Case) -> Iterator[Candidate]:
         meant, is_name = _meant(case, str(finding.values["argument"]), found["code"]) if found else ((), False)
         if found and is_name:
             text = f"{found['start']}#{meant[0]}#{found['rest']}"
-            yield Candidate((SetText(case.xpath(node), text),), _RANK, safe=len(meant) == 1, terms=finding.terms[:1])
+            yield Candidate(
+                (SetText(case.xpath(node), text),), _RANK, SAFE if len(meant) == 1 else QUESTION, finding.terms[:1]
+            )
 
 
 def _replacements(
@@ -92,7 +95,7 @@ def _replacements(
         by_town.setdefault(others, []).append((node, attribute))
     for others, elements in by_town.items():
         codes = (*meant, *others)
-        yield from _candidates(case, elements, codes, known, is_safe=is_name and len(codes) == 1)
+        yield from _candidates(case, elements, codes, known, SAFE if is_name and len(codes) == 1 else QUESTION)
 
 
 def _candidates(
@@ -100,8 +103,7 @@ def _candidates(
     elements: Sequence[tuple[Any, str]],
     codes: Sequence[str],
     known: Mapping[tuple[Any, str], tuple[str, ...]],
-    *,
-    is_safe: bool,
+    ceiling: Applicability,
 ) -> Iterator[Candidate]:
     """Yield a candidate for each code, which replaces the content of all elements."""
     repeated = tuple(_term(case, node, attribute, known) for node, attribute in elements)
@@ -110,8 +112,8 @@ def _candidates(
         yield Candidate(
             tuple(_edit(case, node, attribute, code) for node, attribute in elements),
             _RANK,
-            safe=is_safe,
-            terms=terms if len(terms) == 1 else repeated,
+            ceiling,
+            terms if len(terms) == 1 else repeated,
             alternative=len(codes) > 1,
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
+from einvoice.repair.applicability import QUESTION, UNSAFE
 from einvoice.repair.case import Candidate, Case, Content, content_of
 from einvoice.repair.edits import Remove
 
@@ -20,7 +21,9 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         content = content_of(group.node)
         if content in known:
-            yield Candidate((Remove(case.xpath(group.node)),), _RANK, terms=(number,))
+            yield Candidate(
+                (Remove(case.xpath(group.node)),), _RANK, UNSAFE if number == "BG-23" else QUESTION, (number,)
+            )
         known.add(content)
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
+from einvoice import codelists
 from einvoice.model.values import Amount, absent
+from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Remove, SetAttribute
 
 _RANK = 30
+_VAT_TOTALS: Final = ("BT-110", "BT-111")
+"""The amounts that say their currency in CII, too."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
@@ -21,17 +26,22 @@ def candidates(case: Case) -> Iterator[Candidate]:
     if currency and invoice.currency is absent:
         edit = case.add(invoice, "currency", currency)
         if edit:
-            yield Candidate((edit,), _RANK, terms=("BT-5",))
+            yield Candidate((edit,), _RANK, UNSAFE, ("BT-5",))
     elif currency and invoice.currency.raw != currency:
-        yield Candidate((case.set(invoice.currency, currency),), _RANK, terms=("BT-5",))
+        known = codelists.codes("currencies", None, case.syntax, case.rules)
+        ceiling = QUESTION if invoice.currency.text in known else UNSAFE
+        yield Candidate((case.set(invoice.currency, currency),), _RANK, ceiling, ("BT-5",))
     yield from _same_currency_twice(case)
     yield from _accounting_currency(case)
     right = invoice.currency.text
     other = invoice.tax_currency.text if invoice.tax_currency is not absent else right
     for it, given in stated:
-        if right is not absent and given not in (right, other) and (given or case.syntax == "UBL"):
+        is_required = case.syntax == "UBL" or it.number in _VAT_TOTALS
+        if right is not absent and given not in (right, other) and (given or is_required):
             terms = (it.number,) if it.number else ()
-            yield Candidate((SetAttribute(case.xpath(it.value.node), "currencyID", right),), _RANK, terms=terms)
+            edit = SetAttribute(case.xpath(it.value.node), "currencyID", right)
+            ceiling = QUESTION if right != currency else UNSAFE if given else SAFE
+            yield Candidate((edit,), _RANK, ceiling, terms)
 
 
 def _same_currency_twice(case: Case) -> Iterator[Candidate]:
@@ -40,7 +50,7 @@ def _same_currency_twice(case: Case) -> Iterator[Candidate]:
     if other is absent or currency is absent or other.text.strip() != currency.text.strip():
         return
     refused = next((finding for finding in case.findings if finding.terms[:1] == ("BT-6",)), None)
-    yield Candidate((Remove(case.xpath(other.node)),), _RANK, terms=("BT-6",), refused=refused)
+    yield Candidate((Remove(case.xpath(other.node)),), _RANK, UNSAFE, ("BT-6",), refused=refused)
 
 
 def _accounting_currency(case: Case) -> Iterator[Candidate]:
@@ -60,7 +70,7 @@ def _accounting_currency(case: Case) -> Iterator[Candidate]:
     edit = case.add(case.invoice, "tax_currency", currency) if other is absent else case.set(other, currency)
     is_choice = other is not absent and other.filled and other.text != own.text
     if edit:
-        yield Candidate((edit,), _RANK, terms=("BT-6",), alternative=is_choice, turned=("BT-110",))
+        yield Candidate((edit,), _RANK, UNSAFE, ("BT-6",), alternative=is_choice, turned=("BT-110",))
     if is_choice:
         second = [it for it in amounts if it.currency == currency]
         edits = tuple(SetAttribute(case.xpath(it.node), "currencyID", other.text) for it in second)

@@ -9,7 +9,9 @@ from typing import Any
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line
 from einvoice.model.values import absent
+from einvoice.repair.applicability import QUESTION, UNSAFE, Applicability
 from einvoice.repair.case import Candidate, Case
 from einvoice.syntax.detect import Specification, declared_specification, specifications
 from einvoice.syntax.remarks import nearest
@@ -22,13 +24,14 @@ def candidates(case: Case) -> Iterator[Candidate]:
     invoice = case.invoice
     if _is_doubtful(case, invoice.business_process, "BT-23"):
         for process in dict.fromkeys(it.business_process for it in _current() if it.business_process):
-            yield from _filled(case, invoice, "business_process", process, "BT-23")
+            yield from _filled(case, invoice, "business_process", process, "BT-23", UNSAFE)
     yield from _specification(case)
     numbers = {line.identifier.text for line in invoice.lines if line.identifier is not absent}
     for position, line in enumerate(invoice.lines, 1):
         if line.identifier is absent or not line.identifier.filled:
             free = next(str(it) for it in range(position, position + len(numbers) + 1) if str(it) not in numbers)
-            yield from _filled(case, line, "identifier", free, "BT-126")
+            ceiling = UNSAFE if _is_numbered(case, line, free) else QUESTION
+            yield from _filled(case, line, "identifier", free, "BT-126", ceiling)
 
 
 def _specification(case: Case) -> Iterator[Candidate]:
@@ -74,10 +77,21 @@ def _is_doubtful(case: Case, value: Any, term: str) -> bool:
     return any(term in finding.terms[:1] for finding in case.findings) or (value is not absent and not value.filled)
 
 
-def _filled(case: Case, group: Group, field: str, text: str, term: str) -> Iterator[Candidate]:
+def _is_numbered(case: Case, line: Line, free: str) -> bool:
+    """Return whether the other lines have their positions as identifiers, so that only this one can be missing."""
+    numbered = [(str(at), it) for at, it in enumerate(case.invoice.lines, 1)]
+    return len(numbered) > 1 and all((free if it is line else it.identifier.text) == at for at, it in numbered)
+
+
+def _filled(
+    case: Case, group: Group, field: str, text: str, term: str, ceiling: Applicability = QUESTION
+) -> Iterator[Candidate]:
     value = getattr(group, field)
     if value is not absent and value.raw == text:
         return
     edit = case.add(group, field, text) if value is absent else case.set(value, text)
+    ceiling = QUESTION if value is not absent and value.filled else ceiling
     if edit:
-        yield Candidate((edit,), _RANK, terms=(term,) if term else tuple(filter(None, (case.term_of(group, field),))))
+        yield Candidate(
+            (edit,), _RANK, ceiling, terms=(term,) if term else tuple(filter(None, (case.term_of(group, field),)))
+        )

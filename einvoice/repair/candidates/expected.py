@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.model.calculation import calculations
 from einvoice.model.group import types_of
 from einvoice.model.lines import Line
 from einvoice.model.values import Amount, absent
+from einvoice.repair.applicability import QUESTION, SAFE
 from einvoice.repair.arithmetic import has_repeated_breakdown, unclassified
 from einvoice.repair.case import Candidate, Case, decimal_text
-from einvoice.repair.safety import not_calculable
 from einvoice.result import Finding
 
 _RANK = 20
@@ -22,7 +23,9 @@ _SCHEMA: Final = "schema"
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each finding of a rule with an expected value."""
-    totals = _calculated_from_faulty_lines(case) | not_calculable(case.invoice)
+    totals = _calculated_from_faulty_lines(case) | {
+        it.equation.result for it in calculations(case.invoice) if it.lacking
+    }
     for finding in case.findings:
         expected = finding.values.get("expected")
         if expected is None or isinstance(expected, bool) or finding.layer == _SCHEMA:
@@ -31,16 +34,17 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         text = _text(expected)
         is_amount = isinstance(expected, Decimal)
+        ceiling = SAFE if is_amount else QUESTION
         is_total = is_amount and finding.terms[:1] != ("BT-131",)
         known = case.value_at(finding)
         if known is not None:
             if known.value.raw != text:
-                yield Candidate((case.set(known.value, text),), _RANK, is_amount, finding.terms[:1], is_total=is_total)
+                yield Candidate((case.set(known.value, text),), _RANK, ceiling, finding.terms[:1], is_total=is_total)
         elif missing := case.missing_at(finding):
             group, field = missing
             attributes = case.currency_attributes if _is_amount(group, field) else {}
             if edit := case.add(group, field, text, attributes):
-                yield Candidate((edit,), _RANK, is_amount, finding.terms[:1], is_total=is_total)
+                yield Candidate((edit,), _RANK, ceiling, finding.terms[:1], is_total=is_total)
 
 
 def _calculated_from_faulty_lines(case: Case) -> set[str]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
+from einvoice.repair.applicability import QUESTION, SAFE
 from einvoice.repair.arithmetic import calculated, recalculated, round2
 from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
 from einvoice.repair.edits import SetAttribute
+from einvoice.repair.readings import dates, readings
 from einvoice.result import Finding
 from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 10
 _CENT: Final = Decimal("0.01")
+_DECIMALS: Final = 2
+"""Decimals of an amount (BR-DEC)."""
 _SCHEMA: Final = "schema"
 _CODE_CHECKS: Final = ("in_", "one_of")
 """Start of the names of checks of syntax rules that a code violates."""
@@ -36,9 +39,10 @@ def candidates(case: Case) -> Iterator[Candidate]:
         is_place = (number, "", value.raw) in found or is_malformed(value)
         exact = calculated_amounts.get((id(it.group), it.field)) if value is getattr(it.group, it.field) else None
         texts = forms(value, case.syntax) if exact is None else (decimal_text(exact, 2),)
+        ceiling = QUESTION if isinstance(value, Date) and len({*dates(value)}) > 1 else SAFE
         for text in texts if is_place or number in terms else ():
             if text != value.raw and (is_place or not text.islower()):  # most codes are in capital letters
-                yield Candidate((case.set(value, text),), _RANK, safe=True, terms=(number,) if number else ())
+                yield Candidate((case.set(value, text),), _RANK, ceiling, (number,) if number else ())
         for name, given in _texts(it):
             if name and (number, name, given) in found:
                 yield from _attribute(case, it, name, given)
@@ -108,7 +112,7 @@ def _attribute(case: Case, it: Filled, name: str, given: str) -> Iterator[Candid
     for text in forms(Code(given), case.syntax):
         if text != given:
             edit = SetAttribute(case.xpath(it.value.node), name, text)
-            yield Candidate((edit,), _RANK, safe=True, terms=(term,) if term else ())
+            yield Candidate((edit,), _RANK, SAFE, (term,) if term else ())
 
 
 def forms(value: Value, syntax: str) -> Iterator[str]:
@@ -119,9 +123,11 @@ def forms(value: Value, syntax: str) -> Iterator[str]:
     """
     text = value.raw.strip(BLANKS + "\u00a0")
     if isinstance(value, Date):
-        yield from _dates(text, syntax)
+        for date in dates(value):
+            yield date.strftime("%Y%m%d") if syntax == "CII" else date.isoformat()
     elif isinstance(value, Number):
-        yield from _numbers(text, value)
+        for number in readings(value) if value.number is absent else (value.number,):
+            yield from _written(number, is_money=isinstance(value, Amount) and not isinstance(value, UnitPrice))
     elif isinstance(value, Code):
         yield from dict.fromkeys((text.upper(), text, text.lower()))
     else:
@@ -130,59 +136,13 @@ def forms(value: Value, syntax: str) -> Iterator[str]:
             yield compact
 
 
-_DATES = (
-    re.compile(r"(?P<day>\d{1,2})[./-](?P<month>\d{1,2})[./-](?P<year>\d{4})"),
-    re.compile(r"(?P<year>\d{4})[./-]?(?P<month>\d{2})[./-]?(?P<day>\d{2})(T[\d:.]+)?(Z|[+-][\d:]+)?"),
-)
-
-
-def _dates(text: str, syntax: str) -> Iterator[str]:
-    for pattern in _DATES:
-        if match := pattern.fullmatch(text):
-            year, month, day = match["year"], match["month"].zfill(2), match["day"].zfill(2)
-            yield f"{year}{month}{day}" if syntax == "CII" else f"{year}-{month}-{day}"
-
-
-_NUMBER = re.compile(r"[+-]?[0-9][0-9.,' ]*")
-_GROUPED = re.compile(
-    r"[0-9]*([.,][0-9]*)?|[0-9]{1,3}(?P<mark>[.,' ])[0-9]{3}((?P=mark)[0-9]{3})*((?!(?P=mark))[.,][0-9]*)?"
-)
-"""A number whose thousands, if they are separated, are groups of three digits."""
-
-_AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
-"""A number whose comma may separate thousands or decimals."""
-
-
-def _numbers(text: str, value: Number) -> Iterator[str]:
-    found = _NUMBER.search(text.replace("\u00a0", " "))
-    if not found:
+def _written(number: Decimal, *, is_money: bool) -> Iterator[str]:
+    """Yield a number as it is read, an amount with two decimals if it has no more, and otherwise also rounded."""
+    rounded = round2(number) if is_money else absent
+    if rounded == number:
+        text = f"{number:f}"
+        yield text if len(text.partition(".")[2]) <= _DECIMALS else decimal_text(number, _DECIMALS)
         return
-    digits = found[0].rstrip(".,' ")
-    if not _GROUPED.fullmatch(digits.lstrip("+-")):
-        return
-    digits = digits.replace(" ", "").replace("'", "")
-    whole, mark, fraction = _split(digits)
-    plain = whole.replace(".", "").replace(",", "") + (f".{fraction}" if mark else "")
-    try:
-        number = Decimal(plain)
-    except InvalidOperation:
-        return
-    yield plain
-    if _AMBIGUOUS.fullmatch(whole + mark + fraction):
-        yield whole + fraction
-    if isinstance(value, Amount) and not isinstance(value, UnitPrice):
-        rounded = round2(number)
-        if rounded is not absent and decimal_text(rounded, 2) != plain:
-            yield decimal_text(rounded, 2)
-
-
-def _split(digits: str) -> tuple[str, str, str]:
-    """Split a number at its decimal mark: the last mark, unless it occurs twice.
-
-    >>> _split("1.234,50"), _split("1.234.567"), _split("12.5")
-    (('1.234', ',', '50'), ('1.234.567', '', ''), ('12', '.', '5'))
-    """
-    mark = max(".,", key=digits.rfind)
-    if digits.count(mark) != 1:
-        return digits, "", ""
-    return digits.partition(mark)
+    yield f"{number:f}"
+    if rounded is not absent:
+        yield decimal_text(rounded, 2)

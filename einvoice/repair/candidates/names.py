@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from einvoice.model.location import NAMESPACES, name
+from einvoice.repair.applicability import SAFE, UNSAFE
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Rename, RenameAttribute, SetNamespace
 from einvoice.result import Finding
@@ -43,7 +44,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         elif finding.code == _WRONG_NAMESPACE:  # of a choice, such as that of the two forms of a date in CII
             same = [it for it in case.root.iter(node.tag) if not models.sequence_of(it.getparent())]
             edits = tuple(Rename(case.xpath(it), str(finding.values["expected"])) for it in same)
-            yield Candidate(edits, _RANK, safe=True)
+            yield Candidate(edits, _RANK, SAFE)
 
 
 def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Candidate]:
@@ -52,7 +53,7 @@ def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Candidat
     for local in _similar(given, list(known)):
         same = [it for it in case.root.iter(node.tag) if it is node or known[local] in _allowed(it, models)]
         edits = tuple(Rename(case.xpath(it), name(known[local])) for it in same)
-        yield Candidate(edits, _RANK, safe=local.casefold() == given.casefold())
+        yield Candidate(edits, _RANK, SAFE if local.casefold() == given.casefold() else UNSAFE)
 
 
 def _allowed(node: Any, models: ContentModels) -> list[str]:
@@ -77,7 +78,7 @@ def _attributes(case: Case, finding: Finding, node: Any, models: ContentModels) 
     for attribute in _similar(given, free) if given in node.attrib else ():
         same = [it for it in case.root.iter("*") if given in it.attrib and attribute in models.attributes_of(it)]
         edits = tuple(RenameAttribute(case.xpath(it), given, attribute) for it in same if attribute not in it.attrib)
-        yield Candidate(edits, _RANK, safe=attribute.casefold() == given.casefold())
+        yield Candidate(edits, _RANK, SAFE if attribute.casefold() == given.casefold() else UNSAFE)
 
 
 def _similar(given: str, known: Sequence[str]) -> list[str]:
@@ -101,7 +102,7 @@ def _namespaces(case: Case) -> Iterator[Candidate]:
         near = get_close_matches(uri, list(NAMESPACES.values()), 1, 0.9)
         for right in [usual] if usual else near:
             edit = SetNamespace(case.xpath(case.root), prefix or "", right)
-            yield Candidate((edit,), _NAMESPACE_RANK, safe=True)
+            yield Candidate((edit,), _NAMESPACE_RANK, SAFE)
 
 
 def _tags(root: Any) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from einvoice.repair.applicability import SAFE
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, Move
 from einvoice.repair.moving import ranks
@@ -21,7 +22,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         parent = node.getparent()
         edits: tuple[Edit, ...] = tuple(Move(case.xpath(child)) for child in _moved(parent, ranks(parent)))
         if edits:
-            yield Candidate(edits, _RANK, safe=True, terms=finding.terms[:1], moved=case.xpath(node))
+            yield Candidate(edits, _RANK, SAFE, finding.terms[:1], moved=case.xpath(node))
 
 
 def _moved(parent: Any, rank: Mapping[str, int]) -> list[Any]:

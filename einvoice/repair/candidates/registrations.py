@@ -10,6 +10,7 @@ from einvoice import codelists
 from einvoice.model.group import terms_of
 from einvoice.model.parties import SellerTaxRegistration, TaxRegistration
 from einvoice.model.values import absent
+from einvoice.repair.applicability import QUESTION, SAFE
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import SetAttribute
 
@@ -43,7 +44,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             # In UBL, the type is an element of its own, and no term.
             terms = terms_of(type(group), "identifier")[:1] if isinstance(edit, SetAttribute) else ()
             turned = (_SELLER_NUMBER,) if isinstance(group, SellerTaxRegistration) else ()
-            yield Candidate((edit,), _RANK, safe=is_spelled, terms=terms, turned=turned)
+            yield Candidate((edit,), _RANK, SAFE if is_spelled else QUESTION, terms, turned=turned)
 
 
 def _is_vat_number(case: Case, group: TaxRegistration) -> bool:

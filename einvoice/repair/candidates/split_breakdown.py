@@ -11,6 +11,7 @@ from lxml import etree
 from einvoice.model.location import name
 from einvoice.model.money import VatBreakdown
 from einvoice.model.values import absent
+from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, total
 from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, Insert, Remove
@@ -55,7 +56,7 @@ def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Candidate]:
     own = _leaves(first) or {}
     edits += [Insert(case.xpath(first.node), path, *leaf) for path, leaf in stated.items() if path not in own]
     edits += [Remove(case.xpath(row.node)) for row in others]
-    yield Candidate(tuple(edits), _RANK, terms=(_GROUP,), combined=len(rows))
+    yield Candidate(tuple(edits), _RANK, UNSAFE, (_GROUP,), combined=len(rows))
 
 
 def _joint(rows: Sequence[_Leaves | None]) -> _Leaves | None:

@@ -15,10 +15,12 @@ from lxml import etree
 from einvoice.model.iteration import Filled, repeats
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Amount, Value
+from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE, Applicability
 from einvoice.repair.case import DECIDING, Candidate, Case, is_copy, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
 from einvoice.syntax.mapping.tables import table_of
+from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 60
 _REFUSED: Final = (
@@ -51,11 +53,11 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if is_refused and not _is_lost(case, finding, node):
             required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
             for removals in _removals(case, finding, node):
-                is_safe = finding.code == _REPEATED and finding.values.get("max_occurs") == 1 and _is_equal(node)
+                ceiling = _ceiling(case, finding, node)
                 yield Candidate(
                     removals,
                     _RANK,
-                    is_safe,
+                    ceiling,
                     finding.terms[:1],
                     required=required,
                     refused=finding,
@@ -69,13 +71,29 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         if further and (it.number in numbers or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
             edits: tuple[Edit, ...] = tuple(Remove(case.xpath(value.node)) for value in further)
-            yield Candidate(edits, _RANK, terms=(it.number,) if it.number else ())
+            ceiling = UNSAFE if any(value.filled for value in further) else SAFE
+            yield Candidate(edits, _RANK, ceiling, (it.number,) if it.number else ())
 
 
 def _differs(further: Value, first: Value) -> bool:
     """Return whether a further value states something that the first one does not."""
     same = further.text.split() == first.text.split() and dict(further.attributes) == dict(first.attributes)
     return further.filled and not same
+
+
+def _ceiling(case: Case, finding: Finding, node: Any) -> Applicability:
+    """Return what the removal may do: one of what is empty or has an exact copy is safe, one of a fact a question."""
+    if finding.code == _REPEATED and finding.values.get("max_occurs") == 1 and _is_equal(node):
+        return SAFE
+    if attribute := _attribute(finding):
+        known = (it for it in case.by_element.get(node, ()) if it.number)
+        return QUESTION if any(term_of_attribute(it.number, attribute) for it in known) else UNSAFE
+    if not "".join(node.itertext(etree.Element)).strip():
+        return SAFE
+    if is_copy(node) or finding.values.get("stated_in_line"):
+        return UNSAFE
+    facts = (it for it in case.values if it.number and it.value.filled and is_within(it.value.node, node))
+    return QUESTION if any(True for _ in facts) else UNSAFE
 
 
 def _is_equal(node: Any) -> bool:

@@ -11,6 +11,7 @@ from einvoice.model.group import Group
 from einvoice.model.lines import Line
 from einvoice.model.money import VatBreakdown
 from einvoice.model.values import absent
+from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.repair.arithmetic import Amount, calculated, calculated_totals, in_currency
 from einvoice.repair.case import Candidate, Case
 
@@ -28,13 +29,13 @@ def candidates(case: Case) -> Iterator[Candidate]:
 
     Of a period, another date may be wrong; of amounts that then all agree, none is.
     """
-    for one, other, is_safe in _pairs(case):
-        yield from _exchanged(case, one, other, _RANK, is_safe=is_safe)
+    for one, other, is_total in _pairs(case):
+        yield from _exchanged(case, one, other, _RANK, SAFE, is_total=is_total)
     of_lines = [it for line in case.invoice.lines for it in line.periods]
     for period in [*case.invoice.periods, *of_lines]:
         start, end = period.start, period.end
         if absent not in (start, end) and absent not in (start.value, end.value) and end.value < start.value:
-            yield from _exchanged(case, (period, "start"), (period, "end"), _PERIOD_RANK, is_safe=False)
+            yield from _exchanged(case, (period, "start"), (period, "end"), _PERIOD_RANK, QUESTION)
 
 
 def _pairs(case: Case) -> Iterator[tuple[Place, Place, bool]]:
@@ -88,10 +89,12 @@ def _exchange(one: Place, other: Place) -> Iterator[None]:
         setattr(*other, second)
 
 
-def _exchanged(case: Case, one: Place, other: Place, rank: int, *, is_safe: bool) -> Iterator[Candidate]:
+def _exchanged(
+    case: Case, one: Place, other: Place, rank: int, ceiling: Applicability, *, is_total: bool = False
+) -> Iterator[Candidate]:
     first, second = getattr(*one), getattr(*other)
     if first.node is None or second.node is None:
         return
     terms = tuple(case.numbers.get((id(group), field), "") for group, field in (one, other))
     edits = (case.set(first, second.raw), case.set(second, first.raw))
-    yield Candidate(edits, rank, is_safe, terms, is_total=is_safe, swapped=True)
+    yield Candidate(edits, rank, ceiling, terms, is_total=is_total, swapped=True)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
+from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.arithmetic import (
     TAXED,
     category_of,
@@ -45,13 +46,13 @@ def candidates(case: Case) -> Iterator[Candidate]:
             edits.append(edit)
             terms.append("BT-119")
     if edits:  # a line that sums up others needs no category
-        yield Candidate(tuple(edits), _RANK - 1, terms=tuple(terms))
+        yield Candidate(tuple(edits), _RANK - 1, UNSAFE, tuple(terms))
     for item, key in zip(items, keys, strict=True):
         for edit, term in _classified(case, item, key):
             edits.append(edit)
             terms.append(term)
     if edits:
-        yield Candidate(tuple(edits), _RANK, terms=tuple(terms))
+        yield Candidate(tuple(edits), _RANK, UNSAFE, tuple(terms))
 
 
 def _lacks_rate(key: Key) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
+from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, Remove
@@ -44,10 +45,14 @@ def candidates(case: Case) -> Iterator[Candidate]:
 
 
 def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
-    """Yield a candidate for each tax of another type; EN 16931 has no other tax than VAT."""
+    """Yield a candidate for each tax of another or no type; EN 16931 has no other tax than VAT."""
     for tax in taxes:
-        if tax.scheme is not absent and not tax.is_vat:
-            yield Candidate((case.set(tax.scheme, _VAT),), _RANK)
+        if tax.is_vat:
+            continue
+        given = "" if tax.scheme is absent else tax.scheme.raw.strip()
+        edit = case.add(tax, "scheme", _VAT) if tax.scheme is absent else case.set(tax.scheme, _VAT)
+        if edit is not None:
+            yield Candidate((edit,), _RANK, SAFE if given.upper() in ("", _VAT) else QUESTION)
 
 
 def _standard_rated(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
@@ -97,6 +102,7 @@ def _plain(number: Any) -> str:
 def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterator[Candidate]:
     edits: list[Edit] = []
     terms: list[str] = []
+    ceiling = UNSAFE if _pair(tax)[0] in ("", pair[0]) else QUESTION
     for field, text in zip(("category", "rate"), pair, strict=True):
         value = getattr(tax, field)
         previous = _pair(tax)[field == "rate"]
@@ -104,6 +110,7 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
             if value is not absent and not value.attribute:
                 edits.append(Remove(case.xpath(value.node)))
                 terms.append(case.term_of(tax, field))
+                ceiling = max(ceiling, QUESTION if value.number else UNSAFE)
             continue
         if text == previous:
             continue
@@ -118,4 +125,4 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
         edits.append(edit)
         terms.append("")
     if edits:
-        yield Candidate(tuple(edits), rank, terms=tuple(terms))
+        yield Candidate(tuple(edits), rank, ceiling, tuple(terms))
