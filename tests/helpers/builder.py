@@ -55,9 +55,9 @@ def twice(rule, root, context):
     path = next(rule.paths())
     if rule.check == "single_text":
         last = grown(context, path.steps)
-        last.text = "DE"
+        last.text = last.text or "DE"
         last.append(etree.Comment("?"))
-        last[-1].tail = "F"
+        last[-1].tail = last.text
         return
     for text in ("1", "2"):
         last = grown(grown(context, path.steps[:-1]), path.steps[-1:])
@@ -239,6 +239,26 @@ def intra_community_supply(element):
     child("cac:TaxScheme/cbc:ID", "VAT")(category)
 
 
+def text_of(content):
+    """Set the text of the element."""
+
+    def fill(element):
+        element.text = content
+
+    return fill
+
+
+def registered(number):
+    """Add a VAT registration to a party."""
+
+    def fill(party):
+        registration = grown(party, parse("cac:PartyTaxScheme").steps)
+        child("cbc:CompanyID", number)(registration)
+        child("cac:TaxScheme/cbc:ID", "VAT")(registration)
+
+    return fill
+
+
 def with_both(*names):
     """Add several elements."""
     return lambda element: [child(name, "1")(element) for name in names]
@@ -265,7 +285,57 @@ def in_breakdown(settlement):
 
 
 # How to meet a condition.
+def within(seller, buyer=""):
+    """Give the seller, and the buyer, a country, unless the document has it."""
+    parties = {"cac:AccountingSupplierParty": seller, "cac:AccountingCustomerParty": buyer}
+
+    def fill(element):
+        for party, country in parties.items():
+            path = f"{party}/cac:Party/cac:PostalAddress/cac:Country/cbc:IdentificationCode"
+            if element.getroottree().getroot().find(path, NAMESPACES) is None:
+                at_root(path, country)(element)
+
+    return fill
+
+
+def every(*conditions):
+    """Meet several conditions."""
+    return lambda element: [condition(element) for condition in conditions]
+
+
+def of_credit_note(element):
+    """Make the document a credit note."""
+    element.getroottree().getroot().tag = qualified("cn:CreditNote")
+
+
+def danish_means(code, *others):
+    """A payment means in Denmark."""
+    return every(within("DK", "DK"), child("cbc:PaymentMeansCode", code), *others)
+
+
 CONDITIONS = {
+    "german_beside_skonto": every(within("DE", "DE"), child("cbc:Note", SKONTO)),
+    "danish": within("DK"),
+    "within_denmark": within("DK", "DK"),
+    "danish_credit_note": every(within("DK", "DK"), of_credit_note),
+    "danish_levy": every(within("DK", "DK"), child("cbc:AllowanceChargeReasonCode", "ZZZ")),
+    "levy_number": text_of("5"),
+    "danish_transfer": danish_means("31"),
+    "danish_transfer_to_account": danish_means("42", child("cac:PayeeFinancialAccount/cbc:ID", "1")),
+    "danish_debit": danish_means("49"),
+    "danish_debit_by_mandate": danish_means("49", child("cac:PaymentMandate/cbc:ID", "1")),
+    "danish_giro_or_card": danish_means("50"),
+    "danish_card": danish_means("93", child("cbc:PaymentID", "71#1")),
+    "greek": within("GR"),
+    "icelandic_claim": every(within("IS"), child("cbc:PaymentMeansCode", "9")),
+    "icelandic_transfer": every(within("IS"), child("cbc:PaymentMeansCode", "42")),
+    "icelandic_final_date": every(within("IS"), child("cbc:DocumentDescription", "EINDAGI")),
+    "norwegian": within("NO"),
+    "other_tax": child("cac:TaxScheme/cbc:ID", "TAX"),
+    "exactly_vat": child("cac:TaxScheme/cbc:ID", "VAT"),
+    "swedish_with_vat": every(
+        child("cac:PostalAddress/cac:Country/cbc:IdentificationCode", "SE"), registered("SE123456789001")
+    ),
     "in_breakdown": added_to("E"),
     "in_breakdown_by_code": in_breakdown,
     **{f"added_to_{category}": added_to(category) for category in ("S", "L", "M", "AE", "E", "G", "K", "O", "Z")},

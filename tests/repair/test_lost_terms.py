@@ -54,7 +54,7 @@ def test_scheme_of_a_vat_number_without_country_is_kept(number):
 def test_search_rejects_a_change_that_loses_a_term(monkeypatch):
     wrong = changed(with_two_registrations(), r'(schemeID="VA">)DE\d+', r"\g<1>123456789")
     edit = SetAttribute(f"{REGISTRATION}[1]/ram:ID", "schemeID", "va")
-    assert not einvoice.validate(apply(wrong.encode(), [edit])).findings
+    assert einvoice.validate(apply(wrong.encode(), [edit])).is_valid
     monkeypatch.setattr(search, "candidates", lambda *_: [Candidate((edit,), 1, SAFE)])
     assert not [change for cause in einvoice.validate(wrong.encode()).causes() for change in cause.changes]
 
