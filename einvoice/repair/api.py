@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from einvoice.model.iteration import Filled
+from einvoice.model.lines import Line
 from einvoice.repair.applicability import QUESTION, Applicability
 from einvoice.repair.case import Candidate, Case, is_malformed, needs_no_action
 from einvoice.repair.cause import Cause
@@ -141,6 +142,9 @@ class Diagnosis:
 
         Those about the same missing fact have one cause, and those at the same place with the same leading term.
         """
+        found = list(self._missing_groups(findings))
+        known = {id(finding) for cause in found for finding in cause.findings}
+        findings = [it for it in findings if id(it) not in known]
         missing = MissingFacts(self.case, [self._own(it) for it in findings if not needs_no_action(it)])
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
@@ -149,7 +153,26 @@ class Diagnosis:
             groups.setdefault(key, []).append(finding)
         for (place, *_), group in groups.items():
             group.sort(key=lambda it: it.xpath != place)  # the finding at an unreadable value says more than the others
-        return [self._without_change(group, key[0] if len(key) == 1 else "", missing) for key, group in groups.items()]
+        others = [self._without_change(it, key[0] if len(key) == 1 else "", missing) for key, it in groups.items()]
+        return [*found, *others]
+
+    def _missing_groups(self, findings: Sequence[Finding]) -> Iterator[Cause]:
+        """Yield a cause for each line, allowance or charge that the sums contain and the invoice lacks."""
+        hypotheses = self.case.hypotheses
+        for first, *_ in hypotheses.explanations:
+            rules = hypotheses.rules(first) if first.missing else ()
+            group = tuple(it for it in findings if any(self._is_about(it, *rule) for rule in rules))
+            if group:
+                amount, lang = first.summands[0].amount, self._result.lang
+                terms = tuple(dict.fromkeys((first.missing, *group[0].terms)))
+                lines = all_lines(self.case, [self._own(group[0]).location.node])
+                others = self._others(group)
+                yield Cause(group, others, (), terms, group[0].location, lang, first.missing, lines, amount=amount)
+
+    def _is_about(self, finding: Finding, code: str, place: Any) -> bool:
+        """Return whether a finding is that of a rule, and of a line if the place is one."""
+        line = place if isinstance(place, Line) else None
+        return finding.code == code and (line is None or self.case.line_of(self._own(finding).location.node) is line)
 
     def _place(self, finding: Finding) -> tuple[str, str]:
         """Return what the findings of one cause share: an unreadable value that they read, or place and leading term.

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Final, TypeAlias, cast
-
-from lxml import etree
+from typing import Any, Final, cast
 
 from einvoice.model import location
 from einvoice.model.group import Group, terms_of
@@ -19,7 +17,9 @@ from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.repair.applicability import QUESTION, Applicability
+from einvoice.repair.content import is_within
 from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
+from einvoice.repair.hypotheses import Hypotheses
 from einvoice.resources import RuleData
 from einvoice.result import Finding
 from einvoice.syntax.detect import Syntax
@@ -31,7 +31,6 @@ from einvoice.validation.element_terms import alternative
 DECIDING: Final = "deciding"
 """Name of the value of a finding with the content for which an element is not used; "" if that is missing."""
 _CONDITION: Final = re.compile(r"\[[^]]*\]")
-Content: TypeAlias = tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
 _ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")
 
 
@@ -117,6 +116,11 @@ class Case:
     def values(self) -> tuple[Filled, ...]:
         """All values of the invoice, each with its term."""
         return tuple(it for it in filled(self.invoice) if it.value.node is not None)
+
+    @cached_property
+    def hypotheses(self) -> Hypotheses:
+        """The explanations of numbers that contradict each other."""
+        return Hypotheses(self.invoice)
 
     @cached_property
     def readable(self) -> Counter[tuple[str, str]]:
@@ -273,23 +277,6 @@ def plain_path(path: str) -> str:
     ('/*/cac:InvoiceLine/cbc:ID', '/*/cbc:Note')
     """
     return _ROOT.sub("/*", _CONDITION.sub("", path))
-
-
-def is_within(node: Any, ancestor: Any) -> bool:
-    """Return whether an element is `ancestor` or one of its descendants."""
-    return node is ancestor or ancestor in node.iterancestors()
-
-
-def is_copy(element: Any) -> bool:
-    """Return whether an element before it with the same parent states exactly the same, apart from white space."""
-    content = content_of(element)
-    return any(content_of(it) == content for it in element.itersiblings(element.tag, preceding=True))
-
-
-def content_of(element: Any) -> Content:
-    """Return the elements in an element in document order, each with its tag, text and attributes."""
-    found = element.iter(etree.Element)
-    return tuple((it.tag, (it.text or "").strip(), tuple(sorted(it.attrib.items()))) for it in found)
 
 
 def needs_no_action(finding: Finding) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import format_number
 from einvoice.model.terms import is_plural, term
 from einvoice.quotation import quote
 from einvoice.repair.applicability import QUESTION
@@ -31,6 +33,7 @@ class Cause:
             has changes or is something else.
         lines: identifiers of the invoice lines that a cause without changes is about, shortened.
         is_empty: whether the missing group has an element, which lacks its content.
+        amount: amount of the missing group, which the totals contain; None if that is not known.
     """
 
     findings: tuple[Finding, ...]
@@ -42,6 +45,7 @@ class Cause:
     missing: str = ""
     lines: tuple[str, ...] = ()
     is_empty: bool = False
+    amount: Decimal | None = None
 
     @property
     def is_question(self) -> bool:
@@ -80,6 +84,11 @@ class Cause:
 
     def _question(self, lang: Language) -> str:
         words = _TEXTS[lang]
+        if self.amount is not None:
+            key = "missing_in_line" if self.lines else "missing_amount"
+            key = f"{key}_plural" if is_plural(self.missing, lang) else key
+            amount, label = format_number(self.amount, lang, decimals=2), capitalized(term_label(self.missing, lang))
+            return words[key].format(place=label, amount=amount, line=", ".join(self.lines))
         own = f"missing_{self.missing}"
         if own not in words and (not self.missing or len(self.findings) == 1):
             title, others = self.findings[0].title(lang), sum(1 + it.suppressed for it in self.findings) - 1

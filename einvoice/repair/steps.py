@@ -13,8 +13,9 @@ from einvoice.model.terms import term, terms
 from einvoice.model.values import absent
 from einvoice.quotation import quote
 from einvoice.repair.arithmetic import category_of
-from einvoice.repair.case import Candidate, Case, content_of, is_copy, is_within, plain_path
+from einvoice.repair.case import Candidate, Case, plain_path
 from einvoice.repair.change import MAX_QUOTED, Content, Row, Step
+from einvoice.repair.content import content_of, is_copy, is_within
 from einvoice.repair.edits import (
     Edit,
     Insert,

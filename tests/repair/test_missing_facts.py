@@ -114,12 +114,13 @@ def test_totals_of_another_rate_are_no_safe_change(ubl):
     assert not einvoice.validate(ubl.replace("Percent>19<", "Percent>7<").encode()).fixed().is_changed
 
 
-def test_line_without_quantity_and_amount_is_not_calculated(ubl):
+def test_line_without_quantity_and_amount_is_only_calculated_if_it_is_alone_in_its_row(ubl):
     line = ubl.index("<cac:InvoiceLine>")
     text = without(ubl[line:], r"\s*<cbc:(?:InvoicedQuantity|LineExtensionAmount)[^>]*>[^<]*</[^>]*>")
     causes = causes_of(ubl[:line] + text)
-    assert {cause.missing for cause in causes} == {"BT-129", "BT-131"}
-    assert not places(causes)
+    assert {cause.missing for cause in causes} - {""} == {"BT-129", "BT-131"}
+    assert all(cause.is_question for cause in causes if cause.changes)
+    assert {edit.text for cause in causes for change in cause.changes for edit in change.edits} == {"99.00"}
 
 
 def test_amounts_that_all_lines_lack_are_one_change(ubl):

@@ -1,131 +1,104 @@
-"""Sets an amount to what follows from the other amounts of the invoice, forwards and backwards.
+"""Sets numbers to what the other numbers of the invoice say, and removes a group that is there twice.
 
-Amounts that follow from lines at fault are not set: calculated from a line without net amount or VAT category, the
-totals would contain the fault.
+Which ones may be wrong is found out by weighing hypotheses, see `einvoice.repair.hypotheses`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
+from einvoice.model.calculation import Operand
 from einvoice.model.group import types_of
-from einvoice.model.lines import Line
-from einvoice.model.values import Amount as AmountValue
-from einvoice.model.values import UnitPrice, absent
-from einvoice.repair.applicability import SAFE
-from einvoice.repair.arithmetic import Amount, calculated, recalculated
+from einvoice.model.values import Amount, UnitPrice, absent
+from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.case import Candidate, Case, decimal_text
-from einvoice.repair.edits import Edit, SetAttribute
+from einvoice.repair.edits import Edit, Remove
+from einvoice.repair.hypotheses import Hypothesis
 
-_FORWARDS = 25
-_MISSING = 26
-_BACKWARDS = 70
-_CARRIED = 72
-_ALL = 75
+_RANK = 20
+_LAST_RANK = 75
+_MAX_ALTERNATIVES = 4
+_ALLOWANCE, _CHARGE = ("BG-20", "BG-27"), ("BG-21", "BG-28")
+"""Groups of the document, and those of a line."""
+_OTHER = {"true": "false", "false": "true", "1": "0", "0": "1"}
+_GROUPS = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21", "BT-117": "BG-23"}
+_GIVEN = ("BT-113", "BT-114")
+"""What only the issuer knows, so that it is never the only proposal."""
 _UNIT = "unitCode"
-_PAID = "paid"
-_TOTALS = ("line_net", "net", "gross", "due")
-"""Totals in the order in which each is calculated from the one before."""
+_INPUTS = ("BT-129", "BT-131", "BT-146", "BT-149")
+"""Numbers of lines, from which the totals are calculated."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each amount that differs from the calculated one, and one for all of them."""
-    missing: dict[tuple[type, str, bool], list[tuple[Edit, Amount]]] = {}
-    for it in calculated(case.invoice):
-        if (edit := _edit(case, it)) and not _lacks_unit(case, it):
-            rank = _BACKWARDS if it.is_input else _FORWARDS
-            is_total = not it.is_input and not isinstance(it.group, Line)
-            edits = (edit, *_unit(case, it))
-            candidate = Candidate(edits, rank, SAFE, _terms(case, it), it.is_input, is_total=is_total)
-            # Only the issuer knows what was paid.
-            yield replace(candidate, only_doubt=not it.is_possible, beside=it.field == _PAID)
-            if getattr(it.group, it.field) is absent:
-                missing.setdefault((type(it.group), it.field, it.is_input), []).append((edit, it))
-    for found in missing.values():  # amounts that depend on all of them may be right
-        if len({id(it.group) for _, it in found}) == len(found) > 1:
-            terms = tuple(term for _, it in found for term in _terms(case, it))
-            yield Candidate(tuple(edit for edit, _ in found), _MISSING, SAFE, terms)
-    changed = recalculated(case.invoice, with_lines=False)
-    yield from _carried(case, changed)
-    yield from _together(case, changed, _ALL)
-    yield from _together(case, recalculated(case.invoice, with_lines=True), _ALL)
+    """Yield a candidate for each hypothesis of each explanation; none for a group that is missing.
+
+    Errors that were carried on from total to total are one candidate, as they change the same totals.
+    """
+    carried: dict[int, tuple[Operand, Decimal]] = {}
+    for number, explanation in enumerate(case.hypotheses.explanations):
+        if explanation[0].missing:
+            continue
+        if explanation[0].weight <= 0:
+            carried.update((id(value[0]), value) for value in explanation[0].values)
+            continue
+        for it in explanation[:_MAX_ALTERNATIVES]:
+            if candidate := _candidate(case, it, _RANK + number):
+                yield candidate
+    if carried and (candidate := _candidate(case, Hypothesis(0, tuple(carried.values())), _LAST_RANK)):
+        yield replace(candidate, is_fallback=True)
 
 
-def _carried(case: Case, changed: Sequence[Amount]) -> Iterator[Candidate]:
-    """Yield one candidate for totals that differ by the same amount: an error is carried from each one to the next."""
-    totals = {it.field: it for it in changed if it.group is case.invoice.totals}
-    run: list[Amount] = []
-    for field in (*_TOTALS, ""):
-        it = totals.get(field)
-        if run and (it is None or _error(it) != _error(run[-1])):
-            if len(run) > 1:
-                yield from _together(case, run, _CARRIED)
-            run = []
-        if it is not None and _error(it) is not absent:
-            run.append(it)
-
-
-def _error(amount: Amount) -> Any:
-    """Return by how much the stated amount is wrong; absent if there is none."""
-    return getattr(amount.group, amount.field).number - amount.number
-
-
-def _together(case: Case, amounts: Sequence[Amount], rank: int) -> Iterator[Candidate]:
-    """Yield one candidate that sets several amounts."""
-    edited = [(edit, it) for it in amounts if (edit := _edit(case, it))]
-    if edited:
-        terms = tuple(term for _, it in edited for term in _terms(case, it))
-        edits = tuple(edit for edit, _ in edited)
-        yield Candidate(edits, rank, SAFE, terms, is_fallback=rank == _ALL, is_total=True)
-
-
-def _edit(case: Case, amount: Amount) -> Edit | None:
-    """Return the edit that sets an amount; None if it has that value or the syntax has no place for it."""
-    value = getattr(amount.group, amount.field)
-    if value is not absent and (value.number == amount.number or value.node is None):
+def _candidate(case: Case, hypothesis: Hypothesis, rank: int) -> Candidate | None:
+    if hypothesis.surplus is not None:
+        group = hypothesis.surplus
+        number = _GROUPS[hypothesis.summands[0].term]
+        ceiling = UNSAFE if number == "BG-23" else QUESTION
+        return Candidate((Remove(case.xpath(group.node)),), rank, ceiling, (number,))
+    if hypothesis.turned is not None:
+        return _turned(case, hypothesis.turned, rank)
+    edited = [(edit, it) for it, number in hypothesis.values if (edit := _edit(case, it, number))]
+    if not edited or len(edited) < len(hypothesis.values):
         return None
-    kind, _ = types_of(type(amount.group))[amount.field]
-    is_money = issubclass(kind, AmountValue) and not issubclass(kind, UnitPrice)
-    text = decimal_text(amount.number, 2 if is_money else 0)
+    edits, places = zip(*edited, strict=True)
+    terms = tuple(case.term_of(it.group, it.field) or it.term for it in places)
+    is_given = all(it.term in _GIVEN for it in places)
+    is_total = not any(it.term in _INPUTS for it in places)
+    return Candidate(
+        edits,
+        rank,
+        SAFE,
+        terms,
+        is_total=is_total,
+        beside=is_given,
+        swapped=hypothesis.exchanged,
+    )
+
+
+def _turned(case: Case, item: Any, rank: int) -> Candidate | None:
+    indicator = item.indicator
+    other = _OTHER.get(indicator.text) if indicator is not absent and indicator.node is not None else None
+    if other is None:
+        return None
+    turned = {it.number for node in item.node.iter() for it in case.by_element.get(node, ())}
+    becomes = _CHARGE if other in ("true", "1") else _ALLOWANCE
+    terms = (becomes[case.line_of(item.node) is not None],)
+    return Candidate((case.set(indicator, other),), rank, QUESTION, terms, turned=tuple(sorted(turned)))
+
+
+def _edit(case: Case, place: Operand, number: Decimal) -> Edit | None:
+    """Return the edit that sets a number; None if the syntax has no place for it."""
+    value = place.value
+    if value is not absent and value.node is None:
+        return None
+    if place.term == "BT-129" and (value is absent or not value.attributes.get(_UNIT)):
+        return None  # a number without a unit is no quantity, and only the issuer knows the unit
+    kind, _ = types_of(type(place.group))[place.field]
+    is_money = issubclass(kind, Amount) and not issubclass(kind, UnitPrice)
+    text = decimal_text(number, 2 if is_money else 0)
     if value is not absent:
         return case.set(value, text)
-    attributes = case.currency_attributes if issubclass(kind, AmountValue) else {}
-    if unit := _unit_of_others(case, amount):
-        attributes = {_UNIT: unit}
-    return case.add(amount.group, amount.field, text, attributes)
-
-
-def _unit(case: Case, amount: Amount) -> Iterator[Edit]:
-    """Yield the edit that adds the unit to a quantity without one."""
-    value = getattr(amount.group, amount.field)
-    if value is not absent and not value.attributes.get(_UNIT) and (unit := _unit_of_others(case, amount)):
-        yield SetAttribute(case.xpath(value.node), _UNIT, unit)
-
-
-def _lacks_unit(case: Case, amount: Amount) -> bool:
-    """Return whether the quantity of a line has no unit and none is known; without it, the line remains incomplete."""
-    if amount.field != "quantity":
-        return False
-    value = getattr(amount.group, amount.field)
-    unit = value.attributes.get(_UNIT) if value is not absent else ""
-    return not unit and not _unit_of_others(case, amount)
-
-
-def _unit_of_others(case: Case, amount: Amount) -> str:
-    """Return the unit for the quantity of a line: that of its base quantity, or else that of all other lines."""
-    line = amount.group
-    if amount.field != "quantity" or not isinstance(line, Line):
-        return ""
-    base = line.price.base_quantity
-    if base is not absent and base.attributes.get(_UNIT):
-        return str(base.attributes[_UNIT])
-    quantities = [it.quantity for it in case.invoice.lines if it is not line]
-    units = {it.attributes.get(_UNIT, "") for it in quantities if it is not absent}
-    return str(units.pop()) if len(units) == 1 else ""
-
-
-def _terms(case: Case, amount: Amount) -> tuple[str, ...]:
-    number = case.term_of(amount.group, amount.field)
-    return (number,) if number else ()
+    attributes = case.currency_attributes if issubclass(kind, Amount) else {}
+    return case.add(place.group, place.field, text, attributes)

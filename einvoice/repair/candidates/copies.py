@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.repair.applicability import QUESTION, UNSAFE
-from einvoice.repair.case import Candidate, Case, Content, content_of
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.content import Content, content_of
 from einvoice.repair.edits import Remove
 
 _RANK = 23  # before the amounts that would include it twice

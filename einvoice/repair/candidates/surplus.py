@@ -16,7 +16,8 @@ from einvoice.model.iteration import Filled, repeats
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Amount, Value
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE, Applicability
-from einvoice.repair.case import DECIDING, Candidate, Case, is_copy, is_within
+from einvoice.repair.case import DECIDING, Candidate, Case
+from einvoice.repair.content import is_copy, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
 from einvoice.syntax.mapping.tables import table_of

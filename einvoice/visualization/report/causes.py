@@ -55,7 +55,7 @@ def _cause(number: int, cause: Cause, lang: Language) -> Markup:
         "div",
         tag("h3", f"{number}. {_limited(cause.text(lang))}"),
         tag("p", " · ".join((*_line(cause, lang), _explained(cause, lang))), class_="where"),
-        _alternatives(cause.changes, lang) if cause.is_question else _change(cause.changes[0], lang),
+        _alternatives(cause.changes, lang) if len(cause.changes) > 1 else _change(cause.changes[0], lang),
         tag("p", quote(cause.location.xpath, limit=_MAX_PATH, keep_end=True), class_="path"),
         class_="cause",
     )

@@ -1,0 +1,464 @@
+"""Explains numbers that contradict each other: by a wrong number, a transformation of all lines, or a missing group.
+
+A hypothesis is weighed by the equations of EN 16931-1 (6.4.2 and 6.4.3): how many that did not hold hold with it. One
+with which an equation no longer holds contradicts the invoice, and is no explanation. The best one is taken, and what
+it leaves is explained in the same way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import IntEnum
+from itertools import combinations
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from einvoice.model.calculation import RATED, Calculation, Operand, calculations, round2
+from einvoice.model.invoice import Invoice
+from einvoice.model.terms import term
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import unclassified
+from einvoice.repair.content import content_of
+from einvoice.repair.readings import readings
+
+Key: TypeAlias = tuple[Any, ...]
+
+_MAX_ROUNDS: Final = 8
+_MAX_SUMMANDS: Final = 500
+"""Maximum number of operands of an equation each of which is tried."""
+_ZERO: Final = Decimal(0)
+_NOT_NEGATIVE: Final = frozenset(
+    ("BT-92", "BT-99", "BT-113", "BT-136", "BT-141", "BT-146", "BT-147", "BT-148", "BT-149")
+)
+_TOTALS: Final = ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-113", "BT-115")
+_DOWNWARDS: Final = ("BT-106", "BT-116", "BT-117", "BT-109", "BT-110", "BT-112", "BT-115")
+"""Results in the order in which a wrong one is carried on to the next."""
+_LINE: Final = ("BT-131", "BT-146", "BT-129", "BT-149")
+"""Terms of a line of which all can be wrong in the same way."""
+_GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
+_SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
+_OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
+_UNLIKELY: Final = 9
+_MAX_DECIMALS: Final = 4
+"""More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
+_MAX_ROUNDING: Final = Decimal(1)
+"""Amounts due are rounded by less (BT-114)."""
+
+
+class State(IntEnum):
+    """How an equation holds at a place."""
+
+    WRONG, LACKING, NEAR, EXACT = range(4)
+
+
+class Summand(NamedTuple):
+    """An amount that a group adds to the sums, or takes from them: a term, and the category and rate, or the line."""
+
+    term: str
+    amount: Decimal
+    at: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hypothesis:
+    """What may be wrong.
+
+    Attributes:
+        prior: how unusual it is; the lower one is named first.
+        values: numbers with their right value.
+        summands: amounts of groups that are missing or surplus.
+        missing: business group that is missing, "" for none.
+        surplus: group that is there twice; None for none.
+        turned: allowance that is a charge, or the other way round; None for none.
+        exchanged: whether the values have each other's place.
+        solved: indices of the equations that hold with it.
+        cost: number of values beyond the first one that have to be wrong, too.
+    """
+
+    prior: int
+    values: tuple[tuple[Operand, Decimal], ...] = ()
+    summands: tuple[Summand, ...] = ()
+    missing: str = ""
+    surplus: Any = None
+    turned: Any = None
+    exchanged: bool = False
+    solved: frozenset[int] = frozenset()
+    cost: int = 0
+
+    @property
+    def weight(self) -> int:
+        """How much speaks for it: what it solves, less what it has to assume."""
+        return len(self.solved) - self.cost
+
+
+class Hypotheses:
+    """The explanations of the numbers of an invoice.
+
+    Args:
+        invoice: the invoice.
+
+    Attributes:
+        explanations: hypotheses, the best ones first; those of one item explain the same.
+    """
+
+    def __init__(self, invoice: Invoice) -> None:
+        self._invoice = invoice
+        self.calculations: Sequence[Calculation] = tuple(calculations(invoice))
+        self._of: defaultdict[Key, list[int]] = defaultdict(list)
+        self._numbers: dict[Key, Decimal | None] = {}
+        self._operands: dict[Key, Operand] = {}
+        for index, it in enumerate(self.calculations):
+            for operand in (it.result, *it.operands):
+                key = _key(operand)
+                self._of[key].append(index)
+                self._numbers[key], self._operands[key] = _stated(operand), operand
+        self._added: list[Summand] = []
+        self._is_open = not invoice.lines or bool(unclassified(invoice))
+        self._sums = [self._unrounded(it, {}, ()) for it in range(len(self.calculations))]
+        self._states = [self._state(it, {}, ()) for it in range(len(self.calculations))]
+        self.explanations = tuple(self._explained())
+
+    def rules(self, hypothesis: Hypothesis) -> list[tuple[str, Any]]:
+        """Return the codes of the rules that a hypothesis satisfies, each with the group that has the result."""
+        solved = (self.calculations[index] for index in hypothesis.solved)
+        return [(code, it.place) for it in solved for code in it.rules]
+
+    def _explained(self) -> Iterator[tuple[Hypothesis, ...]]:
+        for _ in range(_MAX_ROUNDS):
+            weighed = [it for it in map(self._weighed, self._all()) if it is not None]
+            if not weighed:
+                return
+            best = min(weighed, key=lambda it: (-it.weight, it.prior))
+            same = (it for it in weighed if it.solved == best.solved and it.weight == best.weight)
+            likely = sorted(same, key=lambda it: it.prior)
+            yield tuple(it for it in likely if it.prior < _UNLIKELY or it is likely[0])
+            self._apply(best)
+
+    def _apply(self, hypothesis: Hypothesis) -> None:
+        values = {_key(operand): number for operand, number in hypothesis.values}
+        affected = self._affected(values, hypothesis.summands)
+        self._numbers.update(values)
+        self._added += hypothesis.summands
+        for index in affected:
+            self._sums[index] = self._unrounded(index, {}, ())
+            self._states[index] = self._state(index, {}, ())
+
+    def _weighed(self, hypothesis: Hypothesis) -> Hypothesis | None:
+        """Return a hypothesis with what it solves; None if it solves nothing, or contradicts an equation that holds."""
+        values = {_key(operand): number for operand, number in hypothesis.values}
+        solved = []
+        for index in self._affected(values, hypothesis.summands):
+            before, after = self._states[index], self._state(index, values, hypothesis.summands)
+            if after < before and before in (State.EXACT, State.NEAR):
+                return None
+            if before in (State.WRONG, State.LACKING) and after in (State.EXACT, State.NEAR):
+                solved.append(index)
+        return replace(hypothesis, solved=frozenset(solved)) if solved else None
+
+    def _affected(self, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> set[int]:
+        found = {index for key in values for index in self._of[key]}
+        for it in summands:
+            found.update(index for index, known in enumerate(self.calculations) if _takes(known, it))
+        return found
+
+    # -- numbers
+
+    def _state(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> State:
+        it = self.calculations[index]
+        unrounded = self._unrounded(index, values, summands) if values or summands else self._sums[index]
+        if unrounded is None:
+            return State.LACKING
+        key = _key(it.result)
+        stated = values[key] if key in values else self._numbers[key]
+        if stated is None:
+            return State.WRONG
+        if stated == (round2(unrounded) if it.equation.is_rounded else unrounded):
+            return State.EXACT
+        return State.NEAR if abs(stated - unrounded) <= it.equation.tolerance and it.equation.tolerance else State.WRONG
+
+    def _unrounded(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> Decimal | None:
+        """Return the calculated number; None if it cannot be calculated: an operand is missing, or there is none."""
+        it = self.calculations[index]
+        if any(not key.value.filled or key.value.value is absent for key in it.keys):
+            return None
+        numbers: dict[str, list[Decimal]] = {}
+        for operand in it.operands:
+            key = _key(operand)
+            number = values[key] if key in values else self._numbers[key]
+            if number is not None:
+                numbers.setdefault(operand.term, []).append(number)
+            elif operand.is_lacking:
+                return None
+        for summand in (*self._added, *summands):
+            if _takes(it, summand):
+                numbers.setdefault(summand.term, []).append(summand.amount)
+        if it.equation.is_by_vat and (not numbers or self._is_open):
+            return None  # nothing has this category and rate, so one of them may be wrong, or something lacks them
+        if it.equation.result == "BT-106" and not numbers:
+            return None
+        return it.equation.unrounded(numbers)
+
+    def _difference(self, index: int) -> Decimal | None:
+        """Return by how much the stated result exceeds the calculated one."""
+        stated, unrounded = self._numbers[_key(self.calculations[index].result)], self._sums[index]
+        return None if stated is None or unrounded is None else round2(stated) - round2(unrounded)
+
+    # -- hypotheses
+
+    def _all(self) -> Iterator[Hypothesis]:
+        wrong = [index for index, state in enumerate(self._states) if state is State.WRONG]
+        lacking = [index for index, state in enumerate(self._states) if state is State.LACKING]
+        for index in (*wrong, *lacking):
+            yield from self._single(index)
+        for indices in (wrong, lacking):
+            yield from self._of_all_lines([it for it in indices if self.calculations[it].equation.result == "BT-131"])
+        yield from self._exchanged()
+        yield from self._groups(wrong)
+        yield from self._carried(wrong)
+
+    def _single(self, index: int) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that the result is wrong, or one of the operands."""
+        it = self.calculations[index]
+        places = (it.result, *it.operands) if len(it.operands) <= _MAX_SUMMANDS else (it.result,)
+        for operand in places:
+            if (value := self._solved(index, operand)) is not None:
+                yield Hypothesis(_prior(operand, value), ((operand, value),))
+
+    def _solved(self, index: int, operand: Operand) -> Decimal | None:
+        """Return the number of a place with which an equation holds; None if there is none that it can have."""
+        it = self.calculations[index]
+        key = _key(operand)
+        if operand.group is absent or operand.term in _RATES:
+            return None
+        if operand is it.result:
+            unrounded = self._sums[index]
+            number = None if unrounded is None else it.equation.calculate(self._known(index))
+        elif any(o.is_lacking and self._numbers[_key(o)] is None for o in it.operands if o is not operand):
+            return None
+        else:
+            stated = self._numbers[_key(it.result)]
+            number = None if stated is None else it.equation.operand(operand.term, stated, self._known(index, key))
+        if number is None or number == self._numbers[key]:
+            return None
+        is_impossible = number < 0 and operand.term in _NOT_NEGATIVE and not (self._numbers[key] or _ZERO) < 0
+        is_money = term(operand.term).datatype == "Amount"
+        return None if is_impossible or (is_money and round2(number) != number) else number
+
+    def _known(self, index: int, without: Key | None = None) -> dict[str, list[Decimal]]:
+        it, numbers = self.calculations[index], dict[str, list[Decimal]]()
+        for operand in it.operands:
+            key = _key(operand)
+            number = self._numbers[key]
+            if key != without and number is not None:
+                numbers.setdefault(operand.term, []).append(number)
+        for summand in self._added:
+            if _takes(it, summand):
+                numbers.setdefault(summand.term, []).append(summand.amount)
+        return numbers
+
+    def _of_all_lines(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that all lines that are wrong are so in the same way."""
+        if len(wrong) < 2:
+            return
+        lines = [{o.term: o for o in (self.calculations[it].result, *self.calculations[it].operands)} for it in wrong]
+        for number in _LINE:
+            if not all(number in line for line in lines):
+                continue
+            solved = [
+                (line[number], self._solved(index, line[number])) for index, line in zip(wrong, lines, strict=True)
+            ]
+            values = tuple((operand, value) for operand, value in solved if value is not None)
+            if len(values) == len(lines):
+                yield Hypothesis(_prior_of_all(values), values)
+        pairs = [(line["BT-131"], line["BT-146"]) for line in lines]
+        exchanged = [
+            (place, self._numbers[_key(o)]) for pair in pairs for place, o in zip(pair, pair[::-1], strict=True)
+        ]
+        values = tuple((place, number) for place, number in exchanged if number is not None)
+        if len(values) == len(exchanged):
+            yield Hypothesis(1, values)
+
+    def _exchanged(self) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that two totals, or the two amounts of a VAT breakdown, have each other's place."""
+        groups: defaultdict[Any, list[Operand]] = defaultdict(list)
+        for operand in self._operands.values():
+            if operand.term in _TOTALS:
+                groups[""].append(operand)
+            elif operand.term in ("BT-116", "BT-117"):
+                groups[id(operand.group)].append(operand)
+        for operands in groups.values():
+            for one, other in combinations(operands, 2):
+                first, second = self._numbers[_key(one)], self._numbers[_key(other)]
+                is_wrong = any(self._states[it] is State.WRONG for it in self._of[_key(one)])
+                if is_wrong and first is not None and second is not None and first != second:
+                    yield Hypothesis(1, ((one, second), (other, first)), exchanged=True)
+
+    def _groups(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that a line, an allowance or a charge is missing, there twice, or the other of both."""
+        sums = {it: self._difference(it) for it in wrong}
+        rows = [it for it in wrong if self.calculations[it].equation.is_by_vat]
+        for index, known in enumerate(self.calculations):  # nothing is left of the category and rate of a row
+            if known.equation.is_by_vat and self._sums[index] is None and not any(map(_is_stated, known.operands)):
+                sums[index] = self._numbers[_key(known.result)]
+                rows.append(index)
+        for index in wrong:
+            number = _SUMS.get(self.calculations[index].equation.result)
+            difference = sums[index]
+            if number is None or difference is None:
+                continue
+            sign = -1 if number == "BT-92" else 1
+            for row in rows:
+                if sums[row] == sign * difference:
+                    place = self.calculations[row].place
+                    summand = Summand(number, difference, _vat(place))
+                    if difference > 0 or number == "BT-131":
+                        yield Hypothesis(2, summands=(summand,), missing=_GROUPS[number])
+                    yield from self._surplus(summand)
+        yield from self._repeated_rows()
+        for it in self._invoice.allowances_and_charges:
+            amount, key = it.amount.number, next(map(_vat, it.taxes), None)
+            if amount is not absent and amount:
+                sign = -1 if it.is_charge else 1
+                summands = (Summand("BT-92", -sign * amount, key), Summand("BT-99", sign * amount, key))
+                yield Hypothesis(1, summands=summands, turned=it)
+        for index in wrong:
+            line = self.calculations[index].place
+            yield from self._of_line(index, line)
+            for it in line.allowances_and_charges if self.calculations[index].equation.result == "BT-131" else ():
+                if (amount := it.amount.number) is not absent and amount:
+                    sign = -1 if it.is_charge else 1
+                    summands = (Summand("BT-136", -sign * amount, line), Summand("BT-141", sign * amount, line))
+                    yield Hypothesis(1, summands=summands, turned=it)
+
+    def _of_line(self, index: int, line: Any) -> Iterator[Hypothesis]:
+        """Yield the hypothesis that a line lacks the allowance or charge that its net amount contains."""
+        difference = self._difference(index)
+        if self.calculations[index].equation.result == "BT-131" and difference:
+            number, group = ("BT-141", "BG-28") if difference > 0 else ("BT-136", "BG-27")
+            yield Hypothesis(4, summands=(Summand(number, abs(difference), line),), missing=group)
+
+    def _repeated_rows(self) -> Iterator[Hypothesis]:
+        known: set[Any] = set()
+        for row in self._invoice.vat_breakdown:
+            if row.node is None or row.tax_amount.number is absent:
+                continue
+            content = content_of(row.node)
+            if content in known:
+                yield Hypothesis(0, summands=(Summand("BT-117", -row.tax_amount.number, _vat(row)),), surplus=row)
+            known.add(content)
+
+    def _surplus(self, summand: Summand) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that a group with an amount is there twice: another one has the same content."""
+        invoice = self._invoice
+        if summand.term == "BT-131":
+            groups = [(it, it.net_amount, it.identifier) for it in invoice.lines]
+        else:
+            groups = [
+                (it, it.amount, absent) for it in (invoice.charges if summand.term == "BT-99" else invoice.allowances)
+            ]
+        known: set[Any] = set()
+        for group, amount, identifier in groups:
+            if amount.number != -summand.amount or group.node is None:
+                continue
+            own = None if identifier is absent or identifier.node is None else content_of(identifier.node)
+            content = tuple(it for it in content_of(group.node) if own is None or (it,) != own)
+            if content in known:
+                yield Hypothesis(0, summands=(summand,), surplus=group)
+            known.add(content)
+
+    def _carried(self, wrong: Iterable[int]) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that a wrong result was carried on to the results that are calculated from it."""
+        for first in wrong:
+            if (number := self._solved(first, self.calculations[first].result)) is None:
+                continue
+            values = {_key(self.calculations[first].result): number}
+            for result in _DOWNWARDS:
+                for index, it in enumerate(self.calculations):
+                    is_next = it.equation.result == result and self._states[index] is State.EXACT
+                    if is_next and _key(it.result) not in values and any(_key(o) in values for o in it.operands):
+                        unrounded = self._unrounded(index, values, ())
+                        if unrounded is not None:
+                            values[_key(it.result)] = round2(unrounded) if it.equation.is_rounded else unrounded
+            if len(values) > 1:
+                changed = tuple((self._operands[key], value) for key, value in values.items())
+                yield Hypothesis(4, changed, cost=len(values) - 1)
+
+
+_RATES: Final = frozenset(("BT-119",))
+"""Numbers by which amounts are added; a wrong one is no matter of one equation."""
+
+
+def _key(operand: Operand) -> Key:
+    """Return what identifies a number: its place in the XML, as several groups can have it, or else its group."""
+    value = operand.value
+    return (
+        (id(operand.group), operand.field) if value is absent or value.node is None else (value.node, value.attribute)
+    )
+
+
+def _is_stated(operand: Operand) -> bool:
+    return operand.value is not absent
+
+
+def _stated(operand: Operand) -> Decimal | None:
+    """Return the number of a place, as it is read if it is written otherwise and has one reading."""
+    if operand.number is not None or operand.value is absent:
+        return operand.number
+    known = readings(operand.value)
+    return known[0] if len(known) == 1 else None
+
+
+def _vat(tax: Any) -> tuple[str, Any]:
+    """Return category and rate, by which amounts are added."""
+    category = tax.category.text
+    return category, tax.rate.number if category in RATED else None
+
+
+def _takes(calculation: Calculation, summand: Summand) -> bool:
+    """Return whether an equation adds or subtracts a summand."""
+    equation, at = calculation.equation, summand.at
+    if summand.term not in (*equation.plus, *equation.minus):
+        return False
+    if isinstance(at, tuple):
+        return not equation.is_by_vat or _vat(calculation.place) == at
+    return at is not None and calculation.place is at
+
+
+def _prior(operand: Operand, value: Decimal) -> int:
+    number = operand.number
+    if operand.term == "BT-114" and abs(value) >= _MAX_ROUNDING:
+        return _UNLIKELY
+    if number is None:
+        return (_UNLIKELY if operand.term in _OF_PRICES else 3) if operand.is_optional else 0
+    if _is_slip(number, value):
+        return 0
+    return 3 if _decimals(value) <= max(_decimals(number), _MAX_DECIMALS) else 5
+
+
+def _decimals(number: Decimal) -> int:
+    return len(f"{number:f}".partition(".")[2])
+
+
+def _prior_of_all(values: Sequence[tuple[Operand, Decimal]]) -> int:
+    """Return how unusual it is that all these numbers are wrong: not at all if they are so by the same factor."""
+    factors = {value / number for operand, value in values if (number := operand.number)}
+    if len(factors) == 1 and (-next(iter(factors)) == 1 or next(iter(factors)).normalize().as_tuple().digits == (1,)):
+        return 0
+    return 1 if len(factors) == 1 else 3
+
+
+def _is_slip(one: Decimal, other: Decimal) -> bool:
+    """Return whether two numbers differ as slips of a keyboard do: by the sign, a factor of ten, or one digit or two.
+
+    >>> [_is_slip(Decimal(one), Decimal("415.33")) for one in ("451.33", "415.38", "41.33", "-415.33", "41533", "12")]
+    [True, True, True, True, True, False]
+    """
+    first, second = (f"{abs(it):f}".strip("0").replace(".", "") if it else "0" for it in (one, other))
+    if first == second:
+        return True
+    start = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), 0)
+    left, right = first[start:], second[start:]
+    is_swapped = left[:2] == right[:2][::-1] and left[2:] == right[2:]
+    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or is_swapped

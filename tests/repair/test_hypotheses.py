@@ -1,0 +1,82 @@
+"""Explanations of numbers that contradict each other: the invoices are valid but for one fault."""
+
+import re
+from decimal import Decimal
+
+import pytest
+
+import einvoice
+from einvoice.repair.applicability import QUESTION
+from einvoice.repair.hypotheses import Hypotheses
+from einvoice.syntax.reader import read
+from einvoice.syntax.xml import parse
+from tests.helpers.paths import SAMPLES
+
+UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+LINE = r"\s*<cac:InvoiceLine>.*?</cac:InvoiceLine>"
+ALLOWANCE = r"\s*<cac:AllowanceCharge>.*?</cac:AllowanceCharge>"
+
+
+def changed(pattern, text, count=1):
+    found = re.sub(pattern, text, UBL, count=count, flags=re.DOTALL)
+    assert found != UBL
+    return found
+
+
+def first(document):
+    """Return what the best explanation says: terms with numbers, and the group that is missing."""
+    best = Hypotheses(read(parse(document.encode()).getroot())).explanations[0][0]
+    return {operand.term: f"{number:f}" for operand, number in best.values}, best.missing
+
+
+def amounts(document, pattern, factor):
+    return re.sub(pattern, lambda found: f"{found[1]}{Decimal(found[2]) * factor:.2f}<", document, flags=re.DOTALL)
+
+
+def test_valid_invoice_has_none():
+    assert Hypotheses(read(parse(UBL.encode()).getroot())).explanations == ()
+
+
+@pytest.mark.parametrize(
+    ("document", "values", "missing"),
+    [
+        (UBL.replace(">415.33<", ">451.33<"), {"BT-112": "415.33"}, ""),
+        (UBL.replace(">168.00<", ">186.00<"), {"BT-131": "168.00"}, ""),
+        (changed(LINE, ""), {}, "BG-25"),
+        (changed(ALLOWANCE, ""), {}, "BG-20"),
+    ],
+    ids=["total", "line amount", "line", "allowance"],
+)
+def test_best_explanation_contradicts_no_number_that_agrees(document, values, missing):
+    assert first(document) == (values, missing)
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+def test_missing_line_is_a_cause_without_recalculated_totals(lang):
+    (cause,) = einvoice.validate(changed(LINE, "").encode(), lang=lang).causes()
+    assert (cause.missing, cause.changes) == ("BG-25", ())
+    assert {"de": "102,00", "en": "102.00", "fr": "102,00"}[lang] in cause.text()
+
+
+def test_sign_of_all_line_amounts_is_one_cause():
+    document = amounts(UBL, r"(<cbc:LineExtensionAmount currencyID=\"EUR\">)((?!369)[\d.]+)<", -1)
+    (cause, *_) = einvoice.validate(document.encode(), lang="en").causes()
+    (change,) = cause.changes
+    assert set(cause.terms) == {"BT-131"}
+    assert len(change.edits) == UBL.count("<cac:InvoiceLine>")
+    assert change.applicability is not QUESTION or cause.is_question
+
+
+def test_line_that_is_there_twice_is_a_question():
+    line = re.search(LINE, UBL, re.DOTALL)[0]
+    document = UBL.replace(line, line + line.replace("<cbc:ID>1<", "<cbc:ID>4<"), 1)
+    cause = einvoice.validate(document.encode(), lang="en").causes()[0]
+    assert cause.terms == ("BG-25",)
+    assert {change.applicability for change in cause.changes} == {QUESTION}
+
+
+def test_base_quantity_that_is_the_quantity():
+    pattern = r"(<cbc:InvoicedQuantity unitCode=\"(\w+)\">([\d.]+)<.*?</cbc:PriceAmount>)"
+    document = changed(pattern, r'\1<cbc:BaseQuantity unitCode="\2">\3</cbc:BaseQuantity>', count=0)
+    cause = einvoice.validate(document.encode(), lang="en").causes()[0]
+    assert "BT-149" in cause.terms
