@@ -146,7 +146,7 @@ class ResultView(anywidget.AnyWidget):
                     text
                     for text in (
                         quote(result.filename or result.summary.invoice_number),
-                        declared(result),
+                        declared(result, lang),
                         counts(result, lang),
                     )
                     if text

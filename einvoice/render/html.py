@@ -55,7 +55,7 @@ div.einvoice.einvoice .number{text-align:right;font-variant-numeric:tabular-nums
 def result_html(result: ValidationResult, lang: Language) -> str:
     """Return the verdict, the causes if they are known, and the findings; all content is escaped."""
     number = quote(result.summary.invoice_number)
-    about = " · ".join(part for part in (number, declared(result), counts(result, lang)) if part)
+    about = " · ".join(part for part in (number, declared(result, lang), counts(result, lang)) if part)
     findings = by_severity(result.findings)[:_MAX_LISTED]
     omitted = len(result.findings) - _MAX_LISTED
     of_pdf = [finding for finding in findings if finding.layer == "pdf"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 #: Names of the compared values, in display order.
 NUMBERS: Final = ("expected", "actual", "difference")
 
+_UNKNOWN: Final = "unknown"
 _MAX_LISTED: Final = 20
 _MIN_DIGITS: Final = 3
 _SEVERITIES: Final = ("information", "warning", "fatal")
@@ -51,10 +52,15 @@ def finding_counts(findings: Iterable[Finding], lang: Language) -> str:
     return ", ".join(parts) or labels["none"]
 
 
-def declared(result: ValidationResult) -> str:
+def declared(result: ValidationResult, lang: Language) -> str:
     """Return the declared specification and the syntax: "XRechnung 3.0 (UBL)"."""
-    identity = result.identity
-    return f"{identity.profile} {identity.version}".strip() + f" ({identity.syntax})"
+    return named(result.identity.profile, result.identity.version, result.identity.syntax, lang)
+
+
+def named(profile: str, version: str, syntax: str, lang: Language) -> str:
+    """Return the name of a specification, in words if it is unknown, with its version and syntax."""
+    name = LABELS[lang]["unknown_specification"] if profile == _UNKNOWN else profile
+    return f"{name} {version}".strip() + f" ({syntax})"
 
 
 def container(pdf: Container, lang: Language) -> str:
@@ -83,7 +89,7 @@ def layers(stack: Iterable[Layer], lang: Language) -> str:
 def headline(result: ValidationResult, lang: Language) -> str:
     """Return the verdict in one line."""
     number = quote(result.summary.invoice_number)
-    name = ", ".join(part for part in (number, declared(result)) if part)
+    name = ", ".join(part for part in (number, declared(result, lang)) if part)
     return f"{name}: {verdict(result, lang)}, {counts(result, lang)}"
 
 

@@ -17,7 +17,7 @@ from einvoice.cli.batch.sarif import sarif
 from einvoice.cli.formats import annotation
 from einvoice.cli.table import format_block
 from einvoice.quotation import quote
-from einvoice.render.text import LABELS, finding_counts, finding_line
+from einvoice.render.text import LABELS, finding_counts, finding_line, named
 from einvoice.result import Finding, Language
 
 _Write: TypeAlias = Callable[[ResultSet, argparse.Namespace], Iterable[str]]
@@ -47,7 +47,7 @@ def _difference_line(difference: FileDifference, lang: Language) -> str:
 
 
 def _headline(file: FileResult, lang: Language) -> str:
-    declared = f"{file.profile} {file.version}".strip() + f" ({file.syntax})" if file.syntax else ""
+    declared = named(file.profile, file.version, file.syntax, lang) if file.syntax else ""
     name = ", ".join(part for part in (quote(file.number), declared) if part)
     verdict = f"{VERDICT_LABELS[lang][file.verdict]}, {finding_counts(file.findings, lang)}"
     return f"{name}: {verdict}" if name else verdict

@@ -110,7 +110,7 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
     )
     file = (
         (words["file"], _short(result.filename)),
-        (words["format"], _short(declared(result))),
+        (words["format"], _short(declared(result, lang))),
         *_container(result, lang),
         (words["mode"], words[result.stack.mode]),
         (words["when"], _moment(when, lang)),
