@@ -8,7 +8,7 @@ it leaves is explained in the same way.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
@@ -26,6 +26,12 @@ from einvoice.repair.readings import readings
 Key: TypeAlias = tuple[Any, ...]
 
 _MAX_ROUNDS: Final = 8
+_OF_DOCUMENT: Final = ("", "vat_breakdown")
+"""Places of the equations that add amounts of lines, allowances and charges."""
+_MAX_SINGLE: Final = 200
+"""Maximum number of equations of which each number is tried."""
+_MAX_CARRIED: Final = 50
+"""Maximum number of wrong results that are carried on."""
 _MAX_SUMMANDS: Final = 500
 """Maximum number of operands of an equation each of which is tried."""
 _ZERO: Final = Decimal(0)
@@ -40,7 +46,8 @@ _LINE: Final = ("BT-131", "BT-146", "BT-129", "BT-149")
 _GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
 _SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
 _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
-_UNLIKELY: Final = 9
+_CERTAIN, _UNLIKELY = -1, 9
+"""A base quantity with which prices are those of one unit is no coincidence; a price without one is no slip."""
 _MAX_DECIMALS: Final = 4
 """More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
 _MAX_ROUNDING: Final = Decimal(1)
@@ -114,6 +121,10 @@ class Hypotheses:
                 key = _key(operand)
                 self._of[key].append(index)
                 self._numbers[key], self._operands[key] = _stated(operand), operand
+        self._at: defaultdict[int, list[int]] = defaultdict(list)
+        for index, it in enumerate(self.calculations):
+            self._at[id(it.place)].append(index)
+        self._sums_of_all = [index for index, it in enumerate(self.calculations) if it.equation.at in _OF_DOCUMENT]
         self._added: list[Summand] = []
         self._is_open = not invoice.lines or bool(unclassified(invoice))
         self._sums = [self._unrounded(it, {}, ()) for it in range(len(self.calculations))]
@@ -133,7 +144,8 @@ class Hypotheses:
             best = min(weighed, key=lambda it: (-it.weight, it.prior))
             same = (it for it in weighed if it.solved == best.solved and it.weight == best.weight)
             likely = sorted(same, key=lambda it: it.prior)
-            yield tuple(it for it in likely if it.prior < _UNLIKELY or it is likely[0])
+            limit = 0 if likely[0].prior == _CERTAIN else _UNLIKELY
+            yield tuple(it for it in likely if it.prior < limit or it is likely[0])
             self._apply(best)
 
     def _apply(self, hypothesis: Hypothesis) -> None:
@@ -160,7 +172,8 @@ class Hypotheses:
     def _affected(self, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> set[int]:
         found = {index for key in values for index in self._of[key]}
         for it in summands:
-            found.update(index for index, known in enumerate(self.calculations) if _takes(known, it))
+            near = self._sums_of_all if isinstance(it.at, tuple) else self._at[id(it.at)]
+            found.update(index for index in near if _takes(self.calculations[index], it))
         return found
 
     # -- numbers
@@ -181,6 +194,8 @@ class Hypotheses:
     def _unrounded(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> Decimal | None:
         """Return the calculated number; None if it cannot be calculated: an operand is missing, or there is none."""
         it = self.calculations[index]
+        if (values or summands) and not it.equation.factors and (total := self._shifted(index, values, summands)):
+            return total[0]
         if any(not key.value.filled or key.value.value is absent for key in it.keys):
             return None
         numbers: dict[str, list[Decimal]] = {}
@@ -200,6 +215,24 @@ class Hypotheses:
             return None
         return it.equation.unrounded(numbers)
 
+    def _shifted(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> tuple[Decimal] | None:
+        """Return a known sum with the differences of changed summands, which may be few of many; None if not known."""
+        total, equation = self._sums[index], self.calculations[index].equation
+        if total is None:
+            return None
+        changes = [(it.term, it.amount) for it in summands if _takes(self.calculations[index], it)]
+        for key, number in values.items():
+            if index not in self._of[key]:
+                continue
+            before, changed = self._numbers[key], self._operands[key].term
+            if before is None:
+                return None
+            changes.append((changed, number - before))
+        for changed, difference in changes:
+            sign = 1 if changed in equation.plus else -1 if changed in equation.minus else 0
+            total += sign * difference
+        return (total,)
+
     def _difference(self, index: int) -> Decimal | None:
         """Return by how much the stated result exceeds the calculated one."""
         stated, unrounded = self._numbers[_key(self.calculations[index].result)], self._sums[index]
@@ -209,8 +242,9 @@ class Hypotheses:
 
     def _all(self) -> Iterator[Hypothesis]:
         wrong = [index for index, state in enumerate(self._states) if state is State.WRONG]
+        wrong.sort(key=lambda it: self.calculations[it].equation.at not in _OF_DOCUMENT)  # of many, sums say most
         lacking = [index for index, state in enumerate(self._states) if state is State.LACKING]
-        for index in (*wrong, *lacking):
+        for index in (*wrong[:_MAX_SINGLE], *lacking[:_MAX_SINGLE]):
             yield from self._single(index)
         for indices in (wrong, lacking):
             yield from self._of_all_lines([it for it in indices if self.calculations[it].equation.result == "BT-131"])
@@ -368,9 +402,9 @@ class Hypotheses:
                 yield Hypothesis(0, summands=(summand,), surplus=group)
             known.add(content)
 
-    def _carried(self, wrong: Iterable[int]) -> Iterator[Hypothesis]:
+    def _carried(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
         """Yield the hypotheses that a wrong result was carried on to the results that are calculated from it."""
-        for first in wrong:
+        for first in wrong[:_MAX_CARRIED]:
             if (number := self._solved(first, self.calculations[first].result)) is None:
                 continue
             values = {_key(self.calculations[first].result): number}
@@ -430,6 +464,8 @@ def _prior(operand: Operand, value: Decimal) -> int:
     number = operand.number
     if operand.term == "BT-114" and abs(value) >= _MAX_ROUNDING:
         return _UNLIKELY
+    if operand.term == "BT-149" and value == 1:
+        return _CERTAIN
     if number is None:
         return (_UNLIKELY if operand.term in _OF_PRICES else 3) if operand.is_optional else 0
     if _is_slip(number, value):
@@ -443,6 +479,8 @@ def _decimals(number: Decimal) -> int:
 
 def _prior_of_all(values: Sequence[tuple[Operand, Decimal]]) -> int:
     """Return how unusual it is that all these numbers are wrong: not at all if they are so by the same factor."""
+    if all(operand.term == "BT-149" and value == 1 for operand, value in values):
+        return _CERTAIN
     factors = {value / number for operand, value in values if (number := operand.number)}
     if len(factors) == 1 and (-next(iter(factors)) == 1 or next(iter(factors)).normalize().as_tuple().digits == (1,)):
         return 0

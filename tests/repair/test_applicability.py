@@ -87,3 +87,28 @@ def test_readings_of_a_number(text, numbers):
 )
 def test_readings_of_a_date(text, days):
     assert [str(it) for it in dates(Date(text))] == days
+
+
+@pytest.mark.parametrize(
+    ("terms", "right"),
+    [
+        ("#SKONTO#TAGE=14#PROZENT=2.00#", "#SKONTO#TAGE=14#PROZENT=2.00#\n"),
+        ("#SKONTO#TAGE=14#PROZENT=2,00#\n", "#SKONTO#TAGE=14#PROZENT=2.00#\n"),
+        ("Danke.\n#SKONTO#TAGE=7#PROZENT=3,5#", "Danke.\n#SKONTO#TAGE=7#PROZENT=3.50#\n"),
+    ],
+)
+def test_form_of_a_cash_discount_is_mended(terms, right):
+    pattern = r"<cac:PaymentTerms>\s*<cbc:Note>[^<]*</cbc:Note>"
+    wrong = changed(pattern, f"<cac:PaymentTerms><cbc:Note>{terms}</cbc:Note>").encode()
+    assert einvoice.validate(wrong).errors
+    fixed = einvoice.validate(wrong).fixed()
+    if "3,5" in terms:  # two decimals are prescribed, and a program does not add one
+        assert not fixed.is_changed
+    else:
+        assert fixed.xml.decode() == wrong.decode().replace(terms, right)
+        assert not fixed.after.errors
+
+
+def test_empty_optional_element_is_removed():
+    wrong = changed("(?=<cac:PostalAddress>)", "<cac:PartyName><cbc:Name></cbc:Name></cac:PartyName>")
+    assert "cac:PartyName" not in einvoice.validate(wrong.encode()).fixed().xml.decode()

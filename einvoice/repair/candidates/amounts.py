@@ -64,12 +64,14 @@ def _candidate(case: Case, hypothesis: Hypothesis, rank: int) -> Candidate | Non
         return None
     edits, places = zip(*edited, strict=True)
     terms = tuple(case.term_of(it.group, it.field) or it.term for it in places)
+    # The same fault in several numbers is a matter of how the invoice was made, which its issuer knows.
+    is_common = len(places) > 1 and not hypothesis.exchanged and any(it.number is not None for it in places)
     is_given = all(it.term in _GIVEN for it in places)
     is_total = not any(it.term in _INPUTS for it in places)
     return Candidate(
         edits,
         rank,
-        SAFE,
+        QUESTION if is_common else SAFE,
         terms,
         is_total=is_total,
         beside=is_given,

@@ -40,7 +40,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if right is not absent and given not in (right, other) and (given or is_required):
             terms = (it.number,) if it.number else ()
             edit = SetAttribute(case.xpath(it.value.node), "currencyID", right)
-            ceiling = QUESTION if right != currency else UNSAFE if given else SAFE
+            ceiling = QUESTION if currency not in ("", right) else UNSAFE if given else SAFE
             yield Candidate((edit,), _RANK, ceiling, terms)
 
 

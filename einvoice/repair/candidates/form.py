@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
@@ -17,6 +18,7 @@ from einvoice.result import Finding
 from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 10
+_POWER: Final = re.compile("[0-9][eE][+-]?[0-9]")
 _CENT: Final = Decimal("0.01")
 _DECIMALS: Final = 2
 """Decimals of an amount (BR-DEC)."""
@@ -34,12 +36,15 @@ def candidates(case: Case) -> Iterator[Candidate]:
     terms = {term for finding in case.findings for term in finding.terms}
     found = set(_found(case))
     calculated_amounts = _calculated(case)
+    doubtful = {id(place.value) for (best, *_) in case.hypotheses.explanations for place, _ in best.values}
     for it in case.values:
         value, number = it.value, it.number
         is_place = (number, "", value.raw) in found or is_malformed(value)
         exact = calculated_amounts.get((id(it.group), it.field)) if value is getattr(it.group, it.field) else None
         texts = forms(value, case.syntax) if exact is None else (decimal_text(exact, 2),)
         ceiling = QUESTION if isinstance(value, Date) and len({*dates(value)}) > 1 else SAFE
+        if _POWER.search(value.raw) and id(value) in doubtful:
+            continue  # the other numbers say that it means something else
         for text in texts if is_place or number in terms else ():
             if text != value.raw and (is_place or not text.islower()):  # most codes are in capital letters
                 yield Candidate((case.set(value, text),), _RANK, ceiling, (number,) if number else ())

@@ -188,6 +188,11 @@ def _removals(case: Case, finding: Finding, node: Any) -> Iterator[tuple[Edit, .
     """Yield the removal at the place of a finding, and one at all places like it if the finding is about several."""
     attribute = _attribute(finding)
     yield (_removal(case, node, attribute),)
+    outer = node
+    while not attribute and (parent := outer.getparent()) is not case.root and len(parent) == 1 and not parent.attrib:
+        outer = parent
+    if outer is not node and not "".join(outer.itertext(etree.Element)).strip():  # what only contains it is empty, too
+        yield (Remove(case.xpath(outer)),)
     if case.check_of(finding) == _FORBIDDEN and finding.values.get("count", 1) > 1:
         like = [it for it in case.root.iter(node.tag) if _path(it) == _path(node)]
         if found := [it for it in like if not attribute or attribute in it.attrib]:
