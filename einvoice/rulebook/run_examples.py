@@ -88,7 +88,7 @@ def run_examples(code: str, data: RuleData, lang: str) -> list[RuleRun]:
 
 def _run(definition: Definition, rule_sets: RuleSets, lang: str) -> RuleRun:
     runs: list[ExampleRun] = []
-    errors: list[RuleError] = []
+    found: dict[str, RuleError] = {}  # by their text: both syntaxes have most
     contexts = rule_sets.contexts[definition.layer]
     for syntax in definition.ruleset.syntaxes:
         try:
@@ -96,9 +96,8 @@ def _run(definition: Definition, rule_sets: RuleSets, lang: str) -> RuleRun:
             if checked[0] is not None:
                 runs += _Syntax(definition, checked[0], syntax, rule_sets, lang).runs()
         except RuleError as error:
-            errors.append(error)
-    if not errors:
-        errors += norm_errors(definition, contexts, rule_sets.data)
+            found.setdefault(str(error), error)
+    errors = list(found.values()) or list(norm_errors(definition, contexts, rule_sets.data))
     return RuleRun(definition.code, definition.layer, definition.file, runs, errors)
 
 
