@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -46,6 +47,8 @@ _LISTED_PLACES: Final = 3
 """Maximum number of places with the same change that a text lists."""
 _MAX_XPATHS: Final = 20
 """Maximum number of places that a text for the clipboard lists."""
+_PLAIN: Final = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
+"""A number as XML has it."""
 _WITHOUT_VALUES: Final = ("combine", "move", "whole")
 """Kinds of steps that are described in words instead of with the text before and after."""
 
@@ -145,7 +148,7 @@ class Step:
         if self.kind == "combine":
             return self._combined(lang, table)
         words = _TEXTS[lang]
-        before, after = _quotable(self.before, self.after)
+        before, after = _quotable(*self._readable(lang))
         if self.kind == "swap":
             other = replace(self, term=self.other).place(lang)
             return words[f"{table}_swap"].format(place=self._label(lang), other=other, before=before, after=after)
@@ -157,6 +160,15 @@ class Step:
             key = f"{key}_plural"
         place = self._marked(lang) if self.kind == "set" and self.contents else self.place(lang)
         return words[key].format(place=place, before=before, after=after)
+
+    def _readable(self, lang: Language) -> tuple[str, str]:
+        """Return the texts before and after, numbers with the marks of the language unless only their form changes."""
+        texts = [it.strip() for it in (self.before, self.after) if it.strip()]
+        is_number = self.term in terms() and not self.attribute and term(self.term).datatype in _NUMBERS
+        if not is_number or not all(map(_PLAIN.fullmatch, texts)) or len({*map(Decimal, texts)}) < len(texts):
+            return self.before, self.after
+        before, after = (_number_text(self.term, it.strip(), lang) for it in (self.before, self.after))
+        return before, after
 
     def _marked(self, lang: Language) -> str:
         """Return the amount of the allowance or charge whose indicator is changed, with its reason and its line."""

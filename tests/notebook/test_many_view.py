@@ -347,7 +347,7 @@ def test_causes_are_searched_when_they_are_shown(view):
     view.lang = "de"
     assert view._causes["columns"][-1] == "Änderung"
     assert "Change" not in view._repr_mimebundle_()[0]["text/html"]
-    assert "(BT-116) von „261.00“ in „260.00“ ändern" in view._repr_mimebundle_()[0]["text/html"]
+    assert "(BT-116) von „261,00“ in „260,00“ ändern" in view._repr_mimebundle_()[0]["text/html"]
     view.with_causes = False
     assert view.filters == {"folder": "a"}
 

@@ -337,7 +337,7 @@ def filled(*numbers, rows=()):
      (filled("BT-1", "BT-2", "BT-3"), "en", "fill in invoice number (BT-1): “1”; fill in invoice issue date (BT-2): "
       "“2”; fill in invoice type code (BT-3): “3”"),
      (filled("BT-116", "BT-117", rows=(Row(1, "S", None), Row(2, "E", None))), "de",
-      "in den Zeilen 1 (S) und 2 (E) der Aufschlüsselung ausfüllen: „6“; ")],
+      "in den Zeilen 1 (S) und 2 (E) der Aufschlüsselung ausfüllen: „6,00“; ")],
 )  # fmt: skip
 def test_many_parts_or_parts_with_and_are_separated_by_semicolons(steps, lang, text):
     assert text in clauses(steps, lang)
