@@ -15,7 +15,7 @@ from .test_live import allowed
 pytest.importorskip("saxonche")
 
 EVERY = 10
-MIN_JUDGED = 50
+MIN_JUDGED = 40
 
 
 def assert_judged_no_worse(document: bytes) -> bool:
