@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.localization import Language, Messages
-from einvoice.localization.formatting import format_number
+from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
 from einvoice.quotation import quote, visible
@@ -49,6 +50,9 @@ _MAX_XPATHS: Final = 20
 """Maximum number of places that a text for the clipboard lists."""
 _PLAIN: Final = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 """A number as XML has it."""
+_DATE: Final = "Date"
+_CALENDAR: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}", re.ASCII)
+"""A date as UBL or CII has it."""
 _WITHOUT_VALUES: Final = ("combine", "move", "whole")
 """Kinds of steps that are described in words instead of with the text before and after."""
 
@@ -162,12 +166,17 @@ class Step:
         return words[key].format(place=place, before=before, after=after)
 
     def _readable(self, lang: Language) -> tuple[str, str]:
-        """Return the texts before and after, numbers with the marks of the language unless only their form changes."""
+        """Return the texts before and after; numbers and dates as prose has them unless only their form changes."""
         texts = [it.strip() for it in (self.before, self.after) if it.strip()]
-        is_number = self.term in terms() and not self.attribute and term(self.term).datatype in _NUMBERS
-        if not is_number or not all(map(_PLAIN.fullmatch, texts)) or len({*map(Decimal, texts)}) < len(texts):
+        datatype = "" if self.attribute or self.term not in terms() else term(self.term).datatype
+        values: set[object] = set()
+        if datatype in _NUMBERS and all(map(_PLAIN.fullmatch, texts)):
+            values = {*map(Decimal, texts)}
+        elif datatype == _DATE:
+            values = {day for it in texts if (day := _day(it))}
+        if not values or len(values) < len(texts):
             return self.before, self.after
-        before, after = (_number_text(self.term, it.strip(), lang) for it in (self.before, self.after))
+        before, after = (_prose(self.term, it.strip(), lang) for it in (self.before, self.after))
         return before, after
 
     def _marked(self, lang: Language) -> str:
@@ -201,16 +210,30 @@ class Step:
 def _entry(content: Content, key: str, lang: Language) -> str:
     """Return the text of a group in a pattern; "" if the group lacks a term of the pattern, or there is none."""
     try:
-        texts = {number: _number_text(number, text, lang) for number, text in content}
+        texts = {number: _prose(number, text, lang) for number, text in content}
         return quote(_TEXTS[lang].get(key, "").format_map(texts), limit=MAX_VALUE)
     except KeyError:
         return ""
 
 
-def _number_text(number: str, text: str, lang: Language) -> str:
-    """Return the text of a term as prose has it: numbers with the marks of the language."""
+def _prose(number: str, text: str, lang: Language) -> str:
+    """Return the text of a term as prose has it: numbers and dates as the language writes them.
+
+    >>> _prose("BT-9", "20261231", "de"), _prose("BT-106", "498.00", "de"), _prose("BT-9", "31.12.26", "de")
+    ('31.12.2026', '498,00', '31.12.26')
+    """
     datatype = term(number).datatype
+    if datatype == _DATE and (day := _day(text)):
+        return format_date(day, lang)
     return _formatted(text, lang, decimals=2 if datatype == _AMOUNT else 0) if datatype in _NUMBERS else text
+
+
+def _day(text: str) -> datetime.date | None:
+    """Return the calendar date that a text is in UBL or CII; None for any other text."""
+    try:
+        return datetime.date.fromisoformat(text) if _CALENDAR.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 def _formatted(text: str, lang: Language, *, decimals: int) -> str:
@@ -227,7 +250,7 @@ def _content(content: Content, key: str, lang: Language) -> str:
     words = _TEXTS[lang]
     first = _entry(content, key, lang)
     others = [it for it in content if not first or f"{{{it[0]}}}" not in words[key]]
-    named = (words["content"].format(name=name(it, lang), text=_number_text(it, text, lang)) for it, text in others)
+    named = (words["content"].format(name=name(it, lang), text=_prose(it, text, lang)) for it, text in others)
     return ", ".join((*filter(None, (first,)), *(quote(text, limit=MAX_VALUE) for text in named)))
 
 

@@ -341,3 +341,22 @@ def filled(*numbers, rows=()):
 )  # fmt: skip
 def test_many_parts_or_parts_with_and_are_separated_by_semicolons(steps, lang, text):
     assert text in clauses(steps, lang)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lang", "shown"),
+    [
+        ("20251231", "20261231", "de", ("31.12.2025", "31.12.2026")),
+        ("2025-12-31", "2026-12-31", "de", ("31.12.2025", "31.12.2026")),
+        ("20251231", "20261231", "en", ("2025-12-31", "2026-12-31")),
+        ("2026-12-31", "20261231", "de", ("2026-12-31", "20261231")),  # only the form changes
+        ("20261131", "20261130", "de", ("20261131", "20261130")),  # not a day
+        ("31.12.2026", "2026-12-31", "de", ("31.12.2026", "2026-12-31")),
+    ],
+)
+def test_dates_are_written_as_the_language_does_unless_their_form_is_what_changes(before, after, lang, shown):
+    step = Step("set", "BT-9", "", before=before, after=after)
+    for table in ("change", "cause"):
+        text = step.text(lang, table)
+        assert all(it in text for it in shown)
+    assert step.copy_text(lang) == f"BT-9: {before} -> {after}"

@@ -61,9 +61,9 @@ DATE = '<ram:TaxPointDate><udt:DateString format="102">20260507</udt:DateString>
     ("lang", "text", "change"),
     [
         ("de", "Datum der Steuerfälligkeit (BT-7) steht in den Zeilen 1 (S, 19 %) und 2 (Z, 0 %) der Aufschlüsselung, "
-               "mit demselben Wert: „20260507“.", "in Zeile 2 (Z, 0 %) der Aufschlüsselung."),
+               "mit demselben Wert: „07.05.2026“.", "in Zeile 2 (Z, 0 %) der Aufschlüsselung."),
         ("en", "Value added tax point date (BT-7) is in rows 1 (S, 19 %) and 2 (Z, 0 %) of the VAT breakdown, "
-               "with the same value: “20260507”.", "in row 2 (Z, 0 %) of the VAT breakdown."),
+               "with the same value: “2026-05-07”.", "in row 2 (Z, 0 %) of the VAT breakdown."),
     ],
 )  # fmt: skip
 def test_term_in_several_rows_names_all_and_is_removed_from_the_further_ones(lang, text, change):

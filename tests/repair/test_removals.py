@@ -186,7 +186,7 @@ def test_tax_point_date_of_another_vat_breakdown_is_named_by_its_row():
     (change,) = cause.changes
     assert "(BT-7) in row 2 (E, 0 %) of the VAT breakdown" in change.text()
     rows = "(BT-7) is in rows 1 (S, 19 %) and 2 (E, 0 %) of the VAT breakdown"
-    assert f"{rows}, with the same value: “20260301”" in cause.text()
+    assert f"{rows}, with the same value: “2026-03-01”" in cause.text()
 
 
 # ---------------------------------------------------------------- dates in elements that the schema does not allow
