@@ -15,8 +15,10 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
+from einvoice.localization import languages
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
 from einvoice.render.tables import folder_of
+from einvoice.result.advice import StoredAdvice
 from einvoice.result.finding import UNKNOWN_RULE, Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
@@ -222,6 +224,7 @@ class FileResult:
             lang=self.lang,
             kind=stored.get("kind", ""),
             described_by=_entry(stored["described_by"]) if "described_by" in stored else None,
+            advice=StoredAdvice(stored["advice"]) if "advice" in stored else None,
         )
 
     def _overrides(self, releases: Mapping[str, str]) -> Mapping[str, Any]:
@@ -469,8 +472,17 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "more": finding.suppressed,
             "reported": finding.reported,
             "described_by": finding.described_by,
+            "advice": _advised(finding),
         }
     )
+
+
+def _advised(finding: Finding) -> Mapping[str, str]:
+    """Return the correction that a finding on arithmetic states, by language; empty without one."""
+    if finding.advice is None:
+        return {}
+    texts = {lang: finding.advice.text(finding.code, finding.location.node, lang) for lang in languages()}
+    return {lang: text for lang, text in texts.items() if text}
 
 
 def entry_of(stored: Mapping[str, Any]) -> CatalogEntry:

@@ -213,6 +213,11 @@ _IN_CODES: Final = {
 }  # fmt: skip
 """VAT categories, and how the codes of rules name them."""
 
+RULES: Final = frozenset(
+    code.format(category) for it in EQUATIONS.values() for code in it.rules for category in _IN_CODES.values()
+)
+"""Codes of all rules that state an equation."""
+
 
 def calculate(result: str, numbers: Numbers) -> Decimal:
     """Return the number of a calculated term.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -85,10 +86,7 @@ class Cause:
     def _question(self, lang: Language) -> str:
         words = _TEXTS[lang]
         if self.amount is not None:
-            key = "missing_in_line" if self.lines else "missing_amount"
-            key = f"{key}_plural" if is_plural(self.missing, lang) else key
-            amount, label = format_number(self.amount, lang, decimals=2), capitalized(term_label(self.missing, lang))
-            return words[key].format(place=label, amount=amount, line=", ".join(self.lines))
+            return missing_amount(self.missing, self.amount, self.lines, lang)
         own = f"missing_{self.missing}"
         if own not in words and (not self.missing or len(self.findings) == 1):
             title, others = self.findings[0].title(lang), sum(1 + it.suppressed for it in self.findings) - 1
@@ -115,6 +113,15 @@ class Cause:
 
     def __repr__(self) -> str:
         return f"<Cause {', '.join(self.terms)}: {len(self.findings)} findings, {len(self.changes)} changes>"
+
+
+def missing_amount(missing: str, amount: Decimal, lines: Sequence[str], lang: Language) -> str:
+    """Return the sentence about a group that the sums contain and the invoice lacks; in lines, an allowance of one."""
+    words = _TEXTS[lang]
+    key = "missing_in_line" if lines else "missing_amount"
+    key = f"{key}_plural" if is_plural(missing, lang) else key
+    label = capitalized(term_label(missing, lang))
+    return words[key].format(place=label, amount=format_number(amount, lang, decimals=2), line=", ".join(lines))
 
 
 def _dict(cause: Cause, lang: Language) -> dict[str, Any]:

@@ -43,7 +43,7 @@ _AMOUNT: Final = "Amount"
 _NUMBERS: Final = (_AMOUNT, "Unit price amount", "Quantity", "Percentage")
 """Datatypes of EN 16931 whose content is a number."""
 _LISTED: Final = 5
-"""Maximum number of lines that a text lists."""
+"""Maximum number of lines, and of clauses, that a text lists."""
 _LISTED_PLACES: Final = 3
 """Maximum number of places with the same change that a text lists."""
 _MAX_XPATHS: Final = 20
@@ -307,7 +307,8 @@ def fault(change: Change, lang: Language) -> str:
 def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str:
     """Return what several steps do; steps that write the same at many places are one clause.
 
-    More than two clauses, or clauses that contain "and" themselves, are separated by semicolons.
+    More than two clauses, or clauses that contain "and" themselves, are separated by semicolons; of many, the first
+    ones are listed.
     """
     words = _TEXTS[lang]
     same: dict[tuple[str, str, str], list[Step]] = {}
@@ -320,8 +321,10 @@ def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str
             texts += [step.text(lang, table) for step in group]
         else:
             texts.append(words["elsewhere"].format(text=first.text(lang, table), count=len(others)))
-    has_and = any(words["and"] in text for text in texts)
-    return words["parts" if has_and or len(texts) > 2 else "and"].join(texts)
+    listed, more = texts[:_LISTED], len(texts) - _LISTED
+    has_and = any(words["and"] in text for text in listed)
+    text = words["parts" if has_and or len(listed) > 2 else "and"].join(listed)
+    return words["further"].format(text=text, count=more) if more > 1 else words["parts"].join((text, *texts[_LISTED:]))
 
 
 def _quotable(before: str, after: str) -> tuple[str, str]:

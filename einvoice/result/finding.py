@@ -13,6 +13,7 @@ from einvoice.result.location import NOWHERE, Location
 from einvoice.rulebook.catalog import entry
 
 if TYPE_CHECKING:
+    from einvoice.result.advice import Advice
     from einvoice.rulebook.catalog import CatalogEntry, Values
     from einvoice.syntax.severity_overrides import Override
 
@@ -65,6 +66,7 @@ class Finding:
         kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the other layers.
         described_by: catalog entry of a rule in an added rule set, or of a check in a Factur-X profile that has several
             checks under one number; None if `code` is sufficient.
+        advice: what the numbers of the invoice say about a finding on its arithmetic; None for other findings.
     """
 
     code: str
@@ -85,6 +87,7 @@ class Finding:
     lang: Language = "de"
     kind: str = ""
     described_by: CatalogEntry | None = field(default=None, compare=False)
+    advice: Advice | None = field(default=None, compare=False)
 
     @property
     def validation_layer(self) -> str:
@@ -118,7 +121,9 @@ class Finding:
         """Return how to fix the problem."""
         if self._is_informative:
             return _MESSAGES[lang or self.lang]["no_action"]
-        return self.entry.fix(lang or self.lang, self._text_values, self.situation)
+        language = lang or self.lang
+        advised = self.advice.text(self.code, self.location.node, language) if self.advice else ""
+        return advised or self.entry.fix(language, self._text_values, self.situation)
 
     @property
     def _is_informative(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import codelists
+from einvoice.model.calculation import RULES
 from einvoice.model.group import Group
 from einvoice.model.iteration import filled
 from einvoice.model.location import name
@@ -15,6 +16,7 @@ from einvoice.model.values import Value
 from einvoice.quotation import quote
 from einvoice.resources import shipped
 from einvoice.result import Finding, Language, Places, Severity
+from einvoice.result.advice import Advice
 from einvoice.result.finding import UNKNOWN_RULE
 from einvoice.result.location import NOWHERE
 from einvoice.rulebook.catalog import catalog, entry
@@ -66,6 +68,7 @@ class FindingBuilder:
         self._selection = selection
         self._indicative = indicative
         self.lang = lang
+        self._advice = Advice(invoice)
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
 
     def of_rule(self, violation: Violation, layer: str) -> Finding:
@@ -89,6 +92,7 @@ class FindingBuilder:
             note_indices=violation.note_indices,
             situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
+            advice=self._advice if rule.code in RULES and not violation.diagnosis else None,
         )
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:

@@ -45,13 +45,14 @@ def candidates(case: Case) -> Iterator[Candidate]:
             carried.update((id(value[0]), value) for value in explanation[0].values)
             continue
         for it in explanation[:_MAX_ALTERNATIVES]:
-            if candidate := _candidate(case, it, _RANK + number):
+            if candidate := candidate_of(case, it, _RANK + number):
                 yield candidate
-    if carried and (candidate := _candidate(case, Hypothesis(0, tuple(carried.values())), _LAST_RANK)):
+    if carried and (candidate := candidate_of(case, Hypothesis(0, tuple(carried.values())), _LAST_RANK)):
         yield replace(candidate, is_fallback=True)
 
 
-def _candidate(case: Case, hypothesis: Hypothesis, rank: int) -> Candidate | None:
+def candidate_of(case: Case, hypothesis: Hypothesis, rank: int) -> Candidate | None:
+    """Return the change that a hypothesis proposes; None if the syntax has no place for one of its values."""
     if hypothesis.surplus is not None:
         group = hypothesis.surplus
         number = _GROUPS[hypothesis.summands[0].term]

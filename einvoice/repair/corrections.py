@@ -1,0 +1,64 @@
+"""What to correct where the numbers of an invoice contradict each other: the text of a finding about arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from einvoice.localization import Language, Messages
+from einvoice.model.invoice import Invoice
+from einvoice.repair.candidates.amounts import candidate_of
+from einvoice.repair.case import Case
+from einvoice.repair.cause import missing_amount
+from einvoice.repair.change import capitalized, clauses
+from einvoice.repair.content import is_within
+from einvoice.repair.hypotheses import Hypothesis
+from einvoice.repair.steps import Steps, all_lines
+from einvoice.resources import shipped
+
+_TEXTS: Final = Messages("einvoice.repair", "causes")
+_MIN_FACTS: Final = 2
+"""How many contradictions a correction has to resolve; one alone says only that one of several numbers is wrong."""
+_MAX_CHOICES: Final = 3
+
+
+class Corrections:
+    """The corrections of one invoice.
+
+    Args:
+        invoice: the invoice.
+    """
+
+    def __init__(self, invoice: Invoice) -> None:
+        root = invoice.node.getroottree().getroot()
+        self._case = Case(b"", root, invoice, (), {}, shipped())
+        self._steps = Steps(self._case)
+
+    def text(self, code: str, node: Any, lang: Language) -> str:
+        """Return what to correct because of the finding of a rule at an element; "" if that is not proven."""
+        explanation = next((it for it in self._proven() if self._is_about(it[0], code, node)), ())
+        stated = [it for it in explanation if not it.missing] or explanation
+        texts = list(dict.fromkeys(self._text(it, node, lang) for it in stated))
+        if not texts or "" in texts:
+            return ""
+        words = _TEXTS[lang]
+        return words["sentence"].format(text=capitalized(words["or"].join(it.rstrip(".") for it in texts)))
+
+    def _proven(self) -> Iterator[tuple[Hypothesis, ...]]:
+        """Yield the explanations by numbers that are stated; a missing one has a finding of its own."""
+        for it in self._case.hypotheses.explanations:
+            is_stated = all(operand.number is not None for operand, _ in it[0].values)
+            if it[0].weight >= _MIN_FACTS and is_stated and len(it) <= _MAX_CHOICES:
+                yield it
+
+    def _is_about(self, hypothesis: Hypothesis, code: str, node: Any) -> bool:
+        invoice = self._case.invoice
+        places = (place for known, place in self._case.hypotheses.rules(hypothesis) if known == code)
+        return any(it is invoice or (it.node is not None and is_within(node, it.node)) for it in places)
+
+    def _text(self, hypothesis: Hypothesis, node: Any, lang: Language) -> str:
+        if hypothesis.missing:
+            lines = all_lines(self._case, [node])
+            return missing_amount(hypothesis.missing, hypothesis.summands[0].amount, lines, lang)
+        candidate = candidate_of(self._case, hypothesis, 0)
+        return clauses(self._steps.of(candidate), lang) if candidate else ""

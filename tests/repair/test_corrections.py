@@ -1,0 +1,55 @@
+"""What to correct where numbers contradict each other: the `fix` of a finding says what its cause says."""
+
+import einvoice
+from tests.helpers.faults import faulty, names
+from tests.helpers.paths import SAMPLES
+
+INVOICE = (SAMPLES / "ubl-invoice.xml").read_bytes()
+
+
+def fixes(data, lang="en"):
+    return {it.code: it.fix(lang) for it in einvoice.validate(data).findings}
+
+
+def test_all_findings_name_the_wrong_line():
+    found = fixes(INVOICE.replace(b">168.00<", b">186.00<"))
+    assert {"BR-CO-10", "BR-S-08", "PEPPOL-EN16931-R120"} <= set(found)
+    text = "Change invoice line net amount (BT-131) of line 2 from “186.00” to “168.00”."
+    assert {found[it] for it in ("BR-CO-10", "BR-S-08", "PEPPOL-EN16931-R120")} == {text}
+
+
+def test_a_right_total_is_not_to_be_changed():
+    found = fixes(INVOICE.replace(b">369.00<", b">396.00<", 1))
+    assert "BT-106" in found["BR-CO-13"] and "369.00" in found["BR-CO-13"]
+
+
+def test_one_contradiction_alone_leaves_open_what_is_wrong():
+    data = INVOICE.replace(b"</cbc:PayableAmount>", b"1</cbc:PayableAmount>")
+    (finding,) = (it for it in einvoice.validate(data).findings if it.code == "BR-CO-16")
+    assert finding.fix("en").startswith("If BT-112")
+
+
+def test_a_missing_number_keeps_its_own_text():
+    data = INVOICE.replace(b">168.00<", b"><")
+    assert all("BT-131" not in it or "from" not in it for it in fixes(data).values())
+
+
+def test_the_stored_finding_has_the_same_text(tmp_path):
+    (tmp_path / "a.xml").write_bytes(INVOICE.replace(b">168.00<", b">186.00<"))
+    ((stored,), single) = einvoice.validate_many(tmp_path), einvoice.validate(tmp_path / "a.xml")
+    for lang in ("de", "en", "fr"):
+        assert [it.fix(lang) for it in stored.findings] == [it.fix(lang) for it in single.findings]
+
+
+def test_corrections_agree_with_the_first_cause():
+    count = 0
+    for case in faulty(60):
+        result = einvoice.validate(case.data)
+        advised = [it for it in result.findings if it.advice and it.advice.text(it.code, it.location.node, "en")]
+        if advised:
+            first = result.causes()[0]
+            assert any(names(first, it) for it in case.faults)
+            texts = [it.text("en").rstrip(".") for it in first.changes] or [first.text("en").rstrip(".")]
+            assert any(it.fix("en").rstrip(".") in text or text in it.fix("en") for it in advised for text in texts)
+            count += len(advised)
+    assert count >= 20
