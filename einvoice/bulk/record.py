@@ -15,7 +15,6 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
-from einvoice.localization import languages
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
 from einvoice.render.tables import folder_of
 from einvoice.result.advice import StoredAdvice
@@ -472,17 +471,9 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "more": finding.suppressed,
             "reported": finding.reported,
             "described_by": finding.described_by,
-            "advice": _advised(finding),
+            "advice": finding.advice.texts if finding.advice else {},
         }
     )
-
-
-def _advised(finding: Finding) -> Mapping[str, str]:
-    """Return the correction that a finding on arithmetic states, by language; empty without one."""
-    if finding.advice is None:
-        return {}
-    texts = {lang: finding.advice.text(finding.code, finding.location.node, lang) for lang in languages()}
-    return {lang: text for lang, text in texts.items() if text}
 
 
 def entry_of(stored: Mapping[str, Any]) -> CatalogEntry:

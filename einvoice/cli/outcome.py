@@ -27,12 +27,21 @@ class Problem(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A file with either its validation result or its problem; `causes` only on request."""
+    """A file with either its validation result or its problem.
+
+    Attributes:
+        file: as given.
+        result: the result; None if it cannot be read.
+        problem: why not.
+        causes: the causes of the findings, if they are shown.
+        lists_causes: whether all causes are shown, not only the first one.
+    """
 
     file: str
     result: ValidationResult | None = None
     problem: Problem | None = None
     causes: tuple[Any, ...] = ()
+    lists_causes: bool = False
 
 
 def report_problem(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
+from einvoice.localization import Messages
 from einvoice.quotation import printable
 from einvoice.render.text import (
     LABELS,
@@ -27,6 +28,7 @@ from einvoice.result import Finding, Language
 _MAX_WIDTH: Final = 110
 _MIN_TEXT_WIDTH: Final = 30
 _GAP: Final = "  "
+_TEXTS: Final = Messages("einvoice.cli", "table")
 _BOLD, _DIM, _RED, _GREEN, _YELLOW, _CYAN = "1", "2", "31", "32", "33", "36"
 _COLOUR: Final = {"fatal": _RED, "warning": _YELLOW, "information": _CYAN}
 
@@ -67,8 +69,10 @@ class _Table:
         """Return the output for one file that was validated."""
         result = outcome.result
         assert result is not None
-        lines = self.lines(outcome.file, headline(result, self._lang), result.is_valid, result.findings)
-        if outcome.causes:
+        lines = self.lines(
+            outcome.file, headline(result, self._lang), result.is_valid, result.findings, self._first(outcome)
+        )
+        if outcome.lists_causes and outcome.causes:
             lines += ["", *self._causes(outcome.causes, len(result.findings))]
         if result.differences:
             lines += ["", _GAP + self._paint(LABELS[self._lang]["differences"], _BOLD)]
@@ -92,16 +96,34 @@ class _Table:
             lines += ["", *(line for text in differences for line in self._wrapped(text))]
         return lines
 
-    def lines(self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding]) -> list[str]:
-        """Return the lines with the headline and the findings of a file."""
+    def lines(
+        self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding], cause: str = ""
+    ) -> list[str]:
+        """Return the lines with the headline, the first cause and the findings of a file."""
         verdict = self._paint(headline, _GREEN if is_valid else _RED, _BOLD)
         lines = [f"{self._paint(printable(file), _BOLD)}", f"{_GAP}{verdict}"]
+        if cause:
+            lines += textwrap.wrap(
+                cause, self._width, initial_indent=_GAP, subsequent_indent=_GAP * 2, break_on_hyphens=False
+            )
         if findings:
             lines += ["", *self._rows(by_severity(findings))]
         if any(finding.indicative for finding in findings):
             lines += ["", *textwrap.wrap(LABELS[self._lang]["indicative"], self._width, initial_indent=_GAP,
                                          subsequent_indent=_GAP)]  # fmt: skip
         return lines
+
+    def _first(self, outcome: Outcome) -> str:
+        """Return the first cause with the codes that it explains; "" if a finding says the same, or all are listed."""
+        if outcome.lists_causes or not outcome.causes:
+            return ""
+        from einvoice.repair.display import codes
+
+        first, *others = outcome.causes
+        if not first.changes and len(first.findings) == 1:
+            return ""
+        text = f"{first.text(self._lang)} ({codes(first, self._lang)})"
+        return _TEXTS[self._lang]["causes" if others else "cause"].format(text=text, count=len(outcome.causes))
 
     def _causes(self, causes: Sequence[Any], findings: int) -> Iterator[str]:
         """Yield the causes, each with the codes that it explains and its change."""

@@ -122,7 +122,7 @@ class Finding:
         if self._is_informative:
             return _MESSAGES[lang or self.lang]["no_action"]
         language = lang or self.lang
-        advised = self.advice.text(self.code, self.location.node, language) if self.advice else ""
+        advised = self.advice.text(language) if self.advice else ""
         return advised or self.entry.fix(language, self._text_values, self.situation)
 
     @property

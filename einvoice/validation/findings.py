@@ -16,7 +16,7 @@ from einvoice.model.values import Value
 from einvoice.quotation import quote
 from einvoice.resources import shipped
 from einvoice.result import Finding, Language, Places, Severity
-from einvoice.result.advice import Advice
+from einvoice.result.advice import Advice, Numbers
 from einvoice.result.finding import UNKNOWN_RULE
 from einvoice.result.location import NOWHERE
 from einvoice.rulebook.catalog import catalog, entry
@@ -68,7 +68,7 @@ class FindingBuilder:
         self._selection = selection
         self._indicative = indicative
         self.lang = lang
-        self._advice = Advice(invoice)
+        self._numbers = Numbers(invoice)
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
 
     def of_rule(self, violation: Violation, layer: str) -> Finding:
@@ -92,8 +92,11 @@ class FindingBuilder:
             note_indices=violation.note_indices,
             situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
-            advice=self._advice if rule.code in RULES and not violation.diagnosis else None,
+            advice=self._advice(rule.code, node) if not violation.diagnosis else None,
         )
+
+    def _advice(self, code: str, node: Any) -> Advice | None:
+        return Advice(self._numbers, code, node) if code in RULES else None
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""

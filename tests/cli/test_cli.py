@@ -172,7 +172,7 @@ def test_table_shows_code_location_title_values_and_fix(invalid, valid, capsys, 
         "Zeile 113, BT-106",
         "Fehler: Die Summe der Positionsbeträge stimmt nicht",
         "erwartet 368,99, gefunden 369,00, Differenz 0,01",
-        "→ BT-106 auf 368,99 setzen",
+        "→ Stimmen alle Positionsbeträge (BT-131), ist BT-106 368,99.",
     ):
         assert part in printed.out
     assert max(map(len, printed.out.splitlines()[1:])) <= 100

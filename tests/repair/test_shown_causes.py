@@ -47,7 +47,7 @@ def test_a_search_that_ended_at_a_limit_says_so(faulty):
     assert limited.ended_by == "time"
     remark = "The search ended at its time limit."
     assert remark in limited._repr_html_()
-    assert remark in "".join(format_table(iter([Outcome("a.xml", faulty, causes=limited)]), "en"))
+    assert remark in "".join(format_table(iter([Outcome("a.xml", faulty, causes=limited, lists_causes=True)]), "en"))
     assert remark in report_causes(limited, len(faulty.findings), "en")
     assert cause_list(faulty, limited, "en")["remark"].startswith(remark)
     assert remark in str(Fixed(faulty.document.data, (), limited, faulty, faulty, "en"))

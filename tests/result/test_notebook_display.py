@@ -41,7 +41,7 @@ def test_catalog_uses_the_requested_language(lang, word):
     assert catalog.version == einvoice.catalog().version
 
 
-@pytest.mark.parametrize(("lang", "fix"), {"de": "→ BT-106 auf", "en": "→ Set BT-106 to"}.items())
+@pytest.mark.parametrize(("lang", "fix"), {"de": "→ Stimmen alle", "en": "→ If all line"}.items())
 def test_catalog_entry_display(lang, fix):
     entry = einvoice.catalog(lang=lang)["BR-CO-10"]
     assert repr(entry) == "<CatalogEntry BR-CO-10: fatal, en16931>"

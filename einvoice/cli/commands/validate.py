@@ -28,6 +28,8 @@ _BATCH_OPTIONS: Final = (
     "separator", "encoding", "rows",
 )  # fmt: skip
 _GLOB: Final = "*?["
+_MAX_SECONDS: Final = 2.0
+"""Time limit of the search for the cause that the table begins with."""
 _HEAD: Final = 512
 """Number of bytes that tell an invoice from an archive: the header of a TAR."""
 
@@ -246,7 +248,10 @@ def _validate(file: str, options: argparse.Namespace) -> Outcome:
     try:
         arguments = {name: getattr(options, name) for name in _ARGUMENTS}
         result = validate(source(file), **arguments, rules=options.rules)
-        return Outcome(file, result, causes=result.causes() if options.causes else ())
+        if options.causes:
+            return Outcome(file, result, causes=result.causes(), lists_causes=True)
+        is_shown = options.format == "table" and not options.quiet
+        return Outcome(file, result, causes=result.causes(seconds=_MAX_SECONDS) if is_shown else ())
     except (UnreadableDocument, OSError) as error:
         return Outcome(file, problem=report_problem(file, error, options.lang))
 
