@@ -30,6 +30,8 @@ from einvoice.validation.selection import Stack
 
 _OTHER_RULES: Final = ("edition", "other")
 """Kinds of specifications with rules that are not here: no change is known to be right."""
+_WITH_VAT: Final = ("BT-131", "BT-146")
+"""What includes VAT if the lines do."""
 _GRAVITY: Final = ("fatal", "warning", "information")
 
 
@@ -157,17 +159,26 @@ class Diagnosis:
         return [*found, *others]
 
     def _missing_groups(self, findings: Sequence[Finding]) -> Iterator[Cause]:
-        """Yield a cause for each line, allowance or charge that the sums contain and the invoice lacks."""
+        """Yield a cause for each line, allowance or charge that the sums contain and the invoice lacks.
+
+        Lines that include VAT are such a cause, too: their net amounts are not known to the cent.
+        """
         hypotheses = self.case.hypotheses
         for first, *_ in hypotheses.explanations:
-            rules = hypotheses.rules(first) if first.missing else ()
+            rules = hypotheses.rules(first) if first.missing or first.includes_vat else ()
             group = tuple(it for it in findings if any(self._is_about(it, *rule) for rule in rules))
-            if group:
-                amount, lang = first.summands[0].amount, self._result.lang
+            if group and first.includes_vat:
+                yield self._cause(group, _WITH_VAT, includes_vat=True)
+            elif group:
                 terms = tuple(dict.fromkeys((first.missing, *group[0].terms)))
                 lines = all_lines(self.case, [self._own(group[0]).location.node])
-                others = self._others(group)
-                yield Cause(group, others, (), terms, group[0].location, lang, first.missing, lines, amount=amount)
+                amount = first.summands[0].amount
+                yield self._cause(group, terms, missing=first.missing, lines=lines, amount=amount)
+
+    def _cause(self, group: Sequence[Finding], terms: tuple[str, ...], **details: Any) -> Cause:
+        """Return a cause without a change."""
+        first = group[0]
+        return Cause(tuple(group), self._others(group), (), terms, first.location, self._result.lang, **details)
 
     def _is_about(self, finding: Finding, code: str, place: Any) -> bool:
         """Return whether a finding is that of a rule, and of a line if the place is one."""
@@ -205,11 +216,10 @@ class Diagnosis:
         owns = [self._own(it) for it in group]
         is_empty = missing.lacks_content(fact, owns)
         first = group[0]
-        others = self._others(group)
         leading = (fact,) if fact else ()
         terms = tuple(dict.fromkeys((*leading, *first.terms)))
         lines = all_lines(self.case, [own.location.node for own in (owns if fact else owns[:1])])
-        return Cause(tuple(group), others, (), terms, first.location, self._result.lang, fact, lines, is_empty)
+        return self._cause(group, terms, missing=fact, lines=lines, is_empty=is_empty)
 
     def _change(self, trial: Trial) -> Change:
         resolved = self._findings(trial.resolved)

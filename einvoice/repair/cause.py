@@ -35,6 +35,7 @@ class Cause:
         lines: identifiers of the invoice lines that a cause without changes is about, shortened.
         is_empty: whether the missing group has an element, which lacks its content.
         amount: amount of the missing group, which the totals contain; None if that is not known.
+        includes_vat: whether the lines seem to include VAT, so that the totals are those without it.
     """
 
     findings: tuple[Finding, ...]
@@ -47,6 +48,7 @@ class Cause:
     lines: tuple[str, ...] = ()
     is_empty: bool = False
     amount: Decimal | None = None
+    includes_vat: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -85,6 +87,8 @@ class Cause:
 
     def _question(self, lang: Language) -> str:
         words = _TEXTS[lang]
+        if self.includes_vat:
+            return words["including_vat"]
         if self.amount is not None:
             return missing_amount(self.missing, self.amount, self.lines, lang)
         own = f"missing_{self.missing}"

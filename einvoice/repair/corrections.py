@@ -20,6 +20,7 @@ _TEXTS: Final = Messages("einvoice.repair", "causes")
 _MIN_FACTS: Final = 2
 """How many contradictions a correction has to resolve; one alone says only that one of several numbers is wrong."""
 _MAX_CHOICES: Final = 3
+_ENDS: Final = ".?"
 
 
 class Corrections:
@@ -41,8 +42,10 @@ class Corrections:
         texts = list(dict.fromkeys(self._text(it, node, lang) for it in stated))
         if not texts or "" in texts:
             return ""
+        if len(texts) == 1 and texts[0][-1] in _ENDS:
+            return texts[0]
         words = _TEXTS[lang]
-        return words["sentence"].format(text=capitalized(words["or"].join(it.rstrip(".") for it in texts)))
+        return words["sentence"].format(text=capitalized(words["or"].join(it.rstrip(_ENDS) for it in texts)))
 
     def _proven(self) -> Iterator[tuple[Hypothesis, ...]]:
         """Yield the explanations by numbers that are stated; a missing one has a finding of its own."""
@@ -57,6 +60,8 @@ class Corrections:
         return any(it is invoice or (it.node is not None and is_within(node, it.node)) for it in places)
 
     def _text(self, hypothesis: Hypothesis, node: Any, lang: Language) -> str:
+        if hypothesis.includes_vat:
+            return _TEXTS[lang]["including_vat"]
         if hypothesis.missing:
             lines = all_lines(self._case, [node])
             return missing_amount(hypothesis.missing, hypothesis.summands[0].amount, lines, lang)

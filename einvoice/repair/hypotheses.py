@@ -22,6 +22,7 @@ from einvoice.model.values import absent
 from einvoice.repair.arithmetic import unclassified
 from einvoice.repair.content import content_of
 from einvoice.repair.readings import readings
+from einvoice.repair.slips import is_slip
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -35,6 +36,7 @@ _MAX_CARRIED: Final = 50
 _MAX_SUMMANDS: Final = 500
 """Maximum number of operands of an equation each of which is tried."""
 _ZERO: Final = Decimal(0)
+_CENT: Final = Decimal("0.01")
 _NOT_NEGATIVE: Final = frozenset(
     ("BT-92", "BT-99", "BT-113", "BT-136", "BT-141", "BT-146", "BT-147", "BT-148", "BT-149")
 )
@@ -48,7 +50,7 @@ _SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
 _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
 _CERTAIN, _UNLIKELY = -1, 9
 """A base quantity with which prices are those of one unit is no coincidence; a price without one is no slip."""
-_MAX_DECIMALS: Final = 4
+_MAX_DECIMALS: Final = 2
 """More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
 _MAX_ROUNDING: Final = Decimal(1)
 """Amounts due are rounded by less (BT-114)."""
@@ -80,6 +82,7 @@ class Hypothesis:
         surplus: group that is there twice; None for none.
         turned: allowance that is a charge, or the other way round; None for none.
         exchanged: whether the values have each other's place.
+        includes_vat: whether prices and net amounts of the lines include VAT; the net ones are not known to the cent.
         solved: indices of the equations that hold with it.
         cost: number of values beyond the first one that have to be wrong, too.
     """
@@ -91,6 +94,7 @@ class Hypothesis:
     surplus: Any = None
     turned: Any = None
     exchanged: bool = False
+    includes_vat: bool = False
     solved: frozenset[int] = frozenset()
     cost: int = 0
 
@@ -153,12 +157,17 @@ class Hypotheses:
         affected = self._affected(values, hypothesis.summands)
         self._numbers.update(values)
         self._added += hypothesis.summands
+        if hypothesis.includes_vat:
+            for index in hypothesis.solved:
+                self._states[index] = State.NEAR
         for index in affected:
             self._sums[index] = self._unrounded(index, {}, ())
             self._states[index] = self._state(index, {}, ())
 
     def _weighed(self, hypothesis: Hypothesis) -> Hypothesis | None:
         """Return a hypothesis with what it solves; None if it solves nothing, or contradicts an equation that holds."""
+        if hypothesis.solved:
+            return hypothesis
         values = {_key(operand): number for operand, number in hypothesis.values}
         solved = []
         for index in self._affected(values, hypothesis.summands):
@@ -249,6 +258,7 @@ class Hypotheses:
         for indices in (wrong, lacking):
             yield from self._of_all_lines([it for it in indices if self.calculations[it].equation.result == "BT-131"])
         yield from self._exchanged()
+        yield from self._including_vat(wrong)
         yield from self._groups(wrong)
         yield from self._carried(wrong)
 
@@ -313,6 +323,25 @@ class Hypotheses:
         values = tuple((place, number) for place, number in exchanged if number is not None)
         if len(values) == len(exchanged):
             yield Hypothesis(1, values)
+
+    def _including_vat(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
+        """Yield the hypothesis that the lines are stated with VAT: without it, they are what the VAT breakdown adds."""
+        rows = [it for it in wrong if self.calculations[it].equation.is_by_vat]
+        sums = [it for it in wrong if self.calculations[it].equation.result == "BT-106"]
+        if sums and rows and all(map(self._is_net_of, rows)):
+            yield Hypothesis(0, includes_vat=True, solved=frozenset((*rows, *sums)))
+
+    def _is_net_of(self, index: int) -> bool:
+        """Return whether a taxable amount is what its lines are without VAT, as exactly as prices with cents say."""
+        row, difference = self.calculations[index], self._difference(index)
+        rate = row.place.rate.number
+        lines = [o.group for o in row.operands if o.term == "BT-131"]
+        if difference is None or rate is absent or rate <= 0:
+            return False
+        total = sum((self._numbers[_key(o)] or _ZERO for o in row.operands if o.term == "BT-131"), _ZERO)
+        tax = total - round2(total * 100 / (100 + rate))
+        tolerance = _CENT * sum(1 + abs(it.quantity.number or _ZERO) for it in lines)
+        return bool(abs(difference + tax) <= tolerance < abs(tax) / 2)
 
     def _exchanged(self) -> Iterator[Hypothesis]:
         """Yield the hypotheses that two totals, or the two amounts of a VAT breakdown, have each other's place."""
@@ -494,9 +523,4 @@ def _is_slip(one: Decimal, other: Decimal) -> bool:
     [True, True, True, True, True, False]
     """
     first, second = (f"{abs(it):f}".strip("0").replace(".", "") if it else "0" for it in (one, other))
-    if first == second:
-        return True
-    start = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), 0)
-    left, right = first[start:], second[start:]
-    is_swapped = left[:2] == right[:2][::-1] and left[2:] == right[2:]
-    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or is_swapped
+    return is_slip(first, second)

@@ -23,7 +23,7 @@ from einvoice.rulebook.catalog import catalog, entry
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
 from einvoice.rulebook.syntax_rules.table import shared_codes
-from einvoice.syntax.paths import term_of_attribute
+from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.syntax.schema import is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from einvoice.validation.selection import RuleSelection
 
 _NAMES: Final = r"[\w:]+(/[\w:]+)*"
+_NOT_BLANK: Final = "not_blank"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
 _MAX_VALUE_LENGTH: Final = 500
@@ -104,6 +105,8 @@ class FindingBuilder:
         own = self._terms_of_violation(violation, catalog_entry)
         if len(own) == 1 and any(it["value"] == "term" for it in catalog_entry.situations):
             values = {**values, "term": own[0]}
+        if violation.rule.check == _NOT_BLANK:
+            values = {**values, **self._mandatory(own)}
         situation = self._situation(catalog_entry, values)
         terms = tuple(situation.get("terms", ())) or own
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
@@ -134,9 +137,11 @@ class FindingBuilder:
         if values.get("currency"):
             values |= self._currencies_of(element)
         parent = None if element is None else element.getparent()
+        terms = terms or self.terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
-        terms = terms or self.terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
+        elif violation.code in _EMPTY:
+            values |= self._mandatory(terms)
         return self.of_entry(violation.code, layer, element, values, terms)
 
     def of_entry(
@@ -207,6 +212,15 @@ class FindingBuilder:
             lang=self.lang,
             **details,
         )
+
+    def _mandatory(self, numbers: Sequence[str]) -> Mapping[str, str]:
+        """Return the value for the text about an empty element that EN 16931 requires in its group."""
+        for number in numbers[:1]:
+            known, syntax = terms().get(number), self._invoice.syntax
+            is_group = known is not None and path_of(known.parent, syntax) == path_of(number, syntax)
+            if known is not None and known.cardinality.startswith("1") and not is_group:
+                return {"mandatory": number}
+        return {}
 
     def _currencies_of(self, element: Any) -> dict[str, object]:
         """Return values for the text about an amount without a currency: that of the invoice, or two possible ones.

@@ -561,6 +561,22 @@ def prices_with_vat(document: Document) -> Fault | None:
 
 
 @_kind
+def lines_with_vat(document: Document) -> Fault | None:
+    """State prices and net amounts of all lines with VAT; the totals are right."""
+    if document.all("BG-27") or document.all("BG-28") or document.all("BT-148"):
+        return None
+    found = False
+    for amount, price, quantity, rate in zip(
+        *(document.all(it) for it in ("BT-131", "BT-146", "BT-129", "BT-152")), strict=True
+    ):
+        factor = 1 + _number(rate) / 100
+        found = found or factor > 1
+        price.text = _money(_number(price) * factor)
+        amount.text = _money(_number(price) * _number(quantity))
+    return Fault("lines_with_vat", ("BT-131", "BT-146")) if found else None
+
+
+@_kind
 def base_quantity(document: Document) -> Fault | None:
     """State the quantity as the base quantity of the price, in every line."""
     tag = {
@@ -678,6 +694,36 @@ def specification_mistyped(document: Document) -> Fault | None:
 def means_wrong(document: Document) -> Fault | None:
     fault = _set(document, "means_wrong", ("BT-81",), lambda text: "59" if text in ("58", "30") else "58")
     return fault and Fault(fault.kind, ("BT-81", "BG-19", "BG-17", "BT-89", "BT-90", "BT-91", "BT-84"))
+
+
+@_kind
+def debit_beside_transfer(document: Document) -> Fault | None:
+    """State details of a direct debit, although the payment is a credit transfer."""
+    means = document.all("BG-16")
+    if document.syntax == "CII":
+        parent, step, place = means[0].getparent(), "CreditorReferenceID", 0
+    else:
+        parent, step, place = means[0], "PaymentMandate", len(means[0])
+    uri = means[0].tag[1 : means[0].tag.index("}")]
+    added = etree.Element(f"{{{uri}}}{step}")
+    if document.syntax == "CII":
+        added.text = "DE98ZZZ09999999999"
+    else:
+        etree.SubElement(added, means[0][0].tag[: means[0][0].tag.index("}") + 1] + "ID").text = "M-1"
+    parent.insert(place, added)
+    return Fault("debit_beside_transfer", ("BG-19", "BT-89", "BT-90"))
+
+
+@_kind
+def untaxed_rate(document: Document) -> Fault | None:
+    """State a rate everywhere in a category without tax; the tax is 0."""
+    found = False
+    for category, rate in (("BT-118", "BT-119"), ("BT-151", "BT-152"), ("BT-95", "BT-96"), ("BT-102", "BT-103")):
+        nodes = {node.getparent() for node in document.all(category) if node.text in ("E", "K")}
+        for node in document.all(rate):
+            if node.getparent() in nodes:
+                node.text, found = "19", True
+    return Fault("untaxed_rate", ("BT-119", "BT-152")) if found else None
 
 
 @_kind

@@ -420,6 +420,7 @@ def test_every_value_situation_of_a_text_is_tested() -> None:
     assert {value for value, _ in used} == {
         "intended",
         "one_each",
+        "mandatory",
         "required_in",
         "term",
         "contents",

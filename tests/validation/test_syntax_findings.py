@@ -95,7 +95,7 @@ def test_blank_delivery_that_the_schema_requires_is_not_to_be_removed(document: 
     assert "do not remove the element" in finding.fix("en")
 
 
-@pytest.mark.parametrize(("name", "is_required"), [("cac:TaxScheme", True), ("cac:Country", False)])
+@pytest.mark.parametrize(("name", "is_required"), [("cac:TaxScheme", True), ("cac:OrderReference", False)])
 def test_blank_element_is_to_be_removed_only_if_the_schema_does_not_require_it(name: str, is_required: bool) -> None:
     (finding,) = findings_of(with_blank(UBL, name), "PEPPOL-EN16931-R008")
     assert ("leave the element out" in finding.fix("en")) is not is_required
@@ -111,3 +111,15 @@ def test_content_of_a_group_is_quoted_with_white_space_between_its_values(indent
     text = UBL.replace("</cac:Item>", f"{category}\n</cac:ClassifiedTaxCategory></cac:Item>", 1)
     (finding,) = findings_of(text if indented else re.sub(r">\s+<", "><", text), "UBL-SR-48")
     assert finding.values["found"] == "S VAT"
+
+
+@pytest.mark.parametrize(("name", "number"), [("cbc:DocumentCurrencyCode", "BT-5"), ("cac:Country", "BT-40")])
+def test_blank_element_that_the_standard_requires_is_not_to_be_left_out(name: str, number: str) -> None:
+    (finding,) = findings_of(with_blank(UBL, name), "PEPPOL-EN16931-R008")
+    assert finding.fix("en") == f"Fill in {name}: EN 16931 requires this information ({number})."
+
+
+def test_blank_note_can_be_left_out() -> None:
+    """BT-22 is required in a note (BG-1), which is the element itself."""
+    (finding,) = findings_of(with_blank(UBL, "cbc:Note"), "PEPPOL-EN16931-R008")
+    assert "leave the element out" in finding.fix("en")

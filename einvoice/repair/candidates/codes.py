@@ -14,6 +14,7 @@ from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, SetAttribute, SetText
+from einvoice.repair.slips import is_slip
 from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 8  # before the forms of a value: "Stk" is a piece, although there is a code STK
@@ -193,10 +194,7 @@ def _is_near(text: str, code: str) -> bool:
         return False
     if len(one) > len(other) == _MIN_LENGTH and one.isalpha():
         return False  # such as an abbreviation of a country beside the codes of others
-    start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
-    left, right = one[start:], other[start:]
-    is_swapped = left[:2] == right[:2][::-1] and left[2:] == right[2:]
-    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or is_swapped
+    return is_slip(one, other)
 
 
 def _elements(case: Case, given: str, places: Sequence[Place]) -> Iterator[tuple[Any, str]]:

@@ -1,19 +1,22 @@
-"""Sets the payment means code (BT-81) to the one for the details that the payment means have."""
+"""Makes the payment means code (BT-81) and the details of the payment agree."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from einvoice.model.group import Group
 from einvoice.model.money import CreditTransfer, PaymentMeans
 from einvoice.model.values import Value, absent
 from einvoice.repair.case import Candidate, Case
+from einvoice.repair.edits import Remove
 
 _RANK = 45
 _TERMS: Final = {"BG-16", "BG-17", "BG-18", "BG-19", "BT-81", "BT-84", "BT-87", "BT-89", "BT-90", "BT-91"}
 _TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT = "30", "58", "59"
+_ONLY_TRANSFER: Final = "BR-DE-23-b"
+"""The rule that forbids details of a direct debit beside a credit transfer."""
 _CARDS: Final = ("48", "54", "55")
 """Bank card, credit card and debit card (UNTDID 4461)."""
 _KNOWN: Final = (_TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT, *_CARDS)
@@ -26,10 +29,12 @@ def candidates(case: Case) -> Iterator[Candidate]:
     """Yield candidates for payment means whose code a finding may be about, and that have the details of another one.
 
     None for means with the details of several, of which any may be wrong, nor for a code that needs none of them. An
-    account without a number says no code: its number is missing.
+    account without a number says no code: its number is missing. Details of a direct debit beside credit transfers are
+    one candidate, wherever they stand.
     """
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
         return
+    yield from _without_direct_debit(case)
     for means in case.invoice.payment_means:
         codes = _codes(case, means)
         if means.code is absent or means.code.text.strip() not in set(_KNOWN).difference(codes):
@@ -37,6 +42,18 @@ def candidates(case: Case) -> Iterator[Candidate]:
         for code in codes:
             edit = case.set(means.code, code)
             yield Candidate((edit,), _RANK, terms=("BT-81",), alternative=len(codes) > 1)
+
+
+def _without_direct_debit(case: Case) -> Iterator[Candidate]:
+    """Yield the removal of all details of a direct debit (BG-19) if all payment means are credit transfers."""
+    means, refused = case.invoice.payment_means, next((it for it in case.findings if it.code == _ONLY_TRANSFER), None)
+    if refused is None or not all(it.code.text.strip() in (_TRANSFER, _SEPA_TRANSFER) for it in means):
+        return
+    mandates = (it.mandate_reference for it in case.invoice.payment_terms)
+    stated: tuple[Any, ...] = (case.invoice.creditor_identifier, *mandates, *(it.direct_debit for it in means))
+    edits = tuple(Remove(case.xpath(it.node)) for it in stated if it is not absent and it.node is not None)
+    if edits:
+        yield Candidate(edits, _RANK, terms=("BG-19",), refused=refused)
 
 
 def _codes(case: Case, means: PaymentMeans) -> Sequence[str]:

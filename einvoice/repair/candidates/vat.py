@@ -32,7 +32,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
     items = [tax for tax in taxes if not isinstance(tax, VatBreakdown)]
     stated, used = list(dict.fromkeys(map(_pair, breakdown))), list(dict.fromkeys(map(_pair, items)))
     yield from _schemes(case, taxes)
-    yield from _standard_rated(case, taxes)
+    yield from _of_untaxed(case, taxes)
     for tax in taxes:
         own, others = _pair(tax), used if isinstance(tax, VatBreakdown) else stated
         doubtful = own not in others
@@ -55,19 +55,31 @@ def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
             yield Candidate((edit,), _RANK, SAFE if given.upper() in ("", _VAT) else QUESTION)
 
 
-def _standard_rated(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
-    """Yield a candidate for each category without tax that has a rate everywhere: it may be the standard rate."""
+def _of_untaxed(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
+    """Yield a candidate for each category without tax that has rates: its tax says whether category or rate is wrong.
+
+    With tax, it may be the standard rate everywhere; without, the rates are 0, or not stated at all.
+    """
     by_category: dict[str, list[TaxCategory]] = {}
     for tax in taxes:
         by_category.setdefault(category_of(tax)[0], []).append(tax)
     for category, same in by_category.items():
-        rates = [tax.rate.number for tax in same]
-        if category in ("", *TAXED) or absent in rates or not all(rates):
+        rated = [tax for tax in same if tax.rate.number]
+        amounts = [tax.tax_amount.number for tax in same if isinstance(tax, VatBreakdown)]
+        if category in ("", *TAXED) or not rated or not amounts or absent in amounts:
             continue
-        if any(isinstance(tax, VatBreakdown) and tax.tax_amount.number for tax in same):
-            edits = tuple(case.set(tax.category, _STANDARD) for tax in same)
-            terms = tuple(case.term_of(tax, "category") for tax in same)
-            yield Candidate(edits, _RANK - 2, terms=terms)
+        if not any(amounts):
+            edits = [_unrated(case, tax) for tax in rated]
+            yield Candidate(tuple(edits), _RANK - 2, terms=tuple(case.term_of(tax, "rate") for tax in rated))
+        elif len(rated) == len(same):
+            edits = [case.set(tax.category, _STANDARD) for tax in same]
+            yield Candidate(tuple(edits), _RANK - 2, terms=tuple(case.term_of(tax, "category") for tax in same))
+
+
+def _unrated(case: Case, tax: TaxCategory) -> Edit:
+    """Return the edit that takes the rate from a category without tax."""
+    is_stated = category_of(tax)[0] != _WITHOUT_RATE
+    return case.set(tax.rate, "0") if is_stated else Remove(case.xpath(tax.rate.node))
 
 
 def _by_amounts(
