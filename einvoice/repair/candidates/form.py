@@ -10,7 +10,7 @@ from typing import Any, Final
 from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
 from einvoice.repair.applicability import QUESTION, SAFE
-from einvoice.repair.arithmetic import calculated, recalculated, round2
+from einvoice.repair.arithmetic import round2
 from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
 from einvoice.repair.edits import SetAttribute
 from einvoice.repair.readings import dates, readings
@@ -58,22 +58,16 @@ def _calculated(case: Case) -> dict[tuple[int, str], Decimal]:
 
     Rounding such an amount can contradict the others: 235.625 beside a total of 235.62, of which nothing was paid.
     """
-    values = ((it.group, it.field, it.value) for it in case.values if isinstance(it.value, Amount))
-    stated = {(id(group), field): value.number for group, field, value in values if _has_too_many_decimals(value)}
-    if not stated:
-        return {}
     found: dict[tuple[int, str], Decimal] = {}
-    amounts = [*recalculated(case.invoice, with_lines=False), *calculated(case.invoice)]
-    for it in sorted(amounts, key=lambda amount: amount.is_input):  # stable: totals that follow from other such amounts
-        key = (id(it.group), it.field)
-        if key in stated and round2(it.number) == it.number and abs(it.number - stated[key]) < _CENT:
-            found.setdefault(key, it.number)
+    explained = [value for explanation in case.hypotheses.explanations for it in explanation for value in it.values]
+    results = [(it.result, it.solve().number) for it in case.hypotheses.calculations]
+    for operand, number in (*explained, *results):
+        stated = operand.number
+        if stated is None or number is None or round2(stated) == stated or round2(number) != number:
+            continue
+        if abs(number - stated) < _CENT:
+            found.setdefault((id(operand.group), operand.field), number)
     return found
-
-
-def _has_too_many_decimals(value: Amount) -> bool:
-    is_amount = value.number is not absent and not isinstance(value, UnitPrice)
-    return is_amount and round2(value.number) not in (absent, value.number)
 
 
 def _found(case: Case) -> Iterator[tuple[str, str, str]]:

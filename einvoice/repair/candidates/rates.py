@@ -12,7 +12,6 @@ from typing import Any, Final
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import (
     TAXED,
-    calculated_totals,
     category_of,
     in_currency,
     rate_of_amounts,
@@ -24,9 +23,11 @@ from einvoice.repair.arithmetic import (
 from einvoice.repair.assignment import Assignment
 from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, Remove
+from einvoice.repair.evidence import agrees
 
 _RANK = 36  # before a single category or rate, which leaves the others as they are
 _STANDARD: Final = "S"
+_TOTALS: Final = ("BT-109", "BT-110", "BT-112", "BT-115")
 
 Key = tuple[str, Any]
 Described = tuple[Edit, str]
@@ -39,16 +40,13 @@ def candidates(case: Case) -> Iterator[Candidate]:
     None if the tax amounts and the totals do not agree with each other: then it is an amount that is wrong.
     """
     faulty = _faulty(case)
-    if not faulty or any(getattr(it.group, it.field).number != it.number for it in _totals(case)):
+    totals = (it for it in case.hypotheses.calculations if it.equation.result in _TOTALS)
+    if not faulty or not all(map(agrees, totals)):
         return
     for rank, edits in ((_RANK, list(_rates(case, faulty))), (_RANK + 1, list(_amounts(case, faulty)))):
         if edits:
             edited, terms = zip(*edits, strict=True)
             yield Candidate(edited, rank, terms=terms, alternative=True)
-
-
-def _totals(case: Case) -> Iterator[Any]:
-    return (it for it in calculated_totals(case.invoice) if not it.is_input)
 
 
 def _faulty(case: Case) -> dict[Key, list[Any]]:
