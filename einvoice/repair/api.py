@@ -12,12 +12,13 @@ from typing import Any, Final
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Line
 from einvoice.repair.applicability import QUESTION, Applicability
-from einvoice.repair.case import Candidate, Case, is_malformed, needs_no_action
+from einvoice.repair.case import Case, is_malformed, needs_no_action
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
 from einvoice.repair.evidence import judged
 from einvoice.repair.missing import MissingFacts
+from einvoice.repair.proposal import Combine, Proposal
 from einvoice.repair.search import MAX_SECONDS, UNMAPPED, Explained, Search, Trial
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import RuleData
@@ -63,7 +64,7 @@ class Diagnosis:
         self.search = Search(self.case, self._validate, seconds=seconds - 2 * step, step=step)
         self._places = Places(result.document.data)
         self._steps = Steps(self.case)
-        self._asked: set[Candidate] = set()
+        self._asked: set[Proposal] = set()
 
     def causes(self) -> tuple[Cause, ...]:
         """Return the causes, the gravest first."""
@@ -71,7 +72,7 @@ class Diagnosis:
         if not findings:
             return ()
         proven = [] if self._result.identity.kind in _OTHER_RULES else self.search.run()
-        self._asked = {trial.candidate for it in proven if len(it.trials) > 1 for trial in it.trials}
+        self._asked = {trial.proposal for it in proven if len(it.trials) > 1 for trial in it.trials}
         found = [cause for explained in proven if (cause := self._explained(explained))]
         known = {id(finding) for cause in found for finding in cause.findings}
         found += self._unexplained([it for it in findings if id(it) not in known])
@@ -127,7 +128,7 @@ class Diagnosis:
             remaining=self._others(findings),
             changes=changes,
             terms=tuple(dict.fromkeys(term for change in changes for term in change.terms)),
-            location=self._places.at(self._steps.place(explained.trials[0].candidate)),
+            location=self._places.at(self._steps.place(explained.trials[0].proposal)),
             lang=self._result.lang,
         )
 
@@ -223,8 +224,8 @@ class Diagnosis:
 
     def _change(self, trial: Trial) -> Change:
         resolved = self._findings(trial.resolved)
-        candidate, steps = trial.candidate, self._steps.of(trial.candidate)
-        terms = (*(() if candidate.refused else candidate.terms), *(step.term for step in steps))
+        proposal, steps = trial.proposal, self._steps.of(trial.proposal)
+        terms = (*(() if proposal.refused else proposal.terms), *(step.term for step in steps))
         return Change(
             edits=trial.edits,
             steps=steps,
@@ -233,15 +234,15 @@ class Diagnosis:
             resolves=resolved,
             remaining=self._others(resolved),
             lang=self._result.lang,
-            prior=tuple(step for it in trial.candidates[:-1] for step in self._steps.of(it)),
-            refused=candidate.refused,
+            prior=tuple(step for it in trial.proposals[:-1] for step in self._steps.of(it)),
+            refused=proposal.refused,
         )
 
     def _applicability(self, trial: Trial) -> Applicability:
-        if not self._asked.isdisjoint(trial.candidates):  # the issuer decides between several changes
+        if not self._asked.isdisjoint(trial.proposals):  # the issuer decides between several changes
             return QUESTION
-        is_combined = any(it.combined for it in trial.candidates)
-        ceiling = max(it.ceiling for it in trial.candidates)
+        is_combined = any(isinstance(it.action, Combine) for it in trial.proposals)
+        ceiling = max(it.applicability for it in trial.proposals)
         return judged(self.case, trial.after, trial.edits, ceiling, is_combined=is_combined)
 
 

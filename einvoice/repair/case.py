@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final, cast
@@ -16,7 +15,6 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
 from einvoice.model.values import Date, Number, Value, absent
-from einvoice.repair.applicability import QUESTION, Applicability
 from einvoice.repair.content import is_within
 from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.repair.hypotheses import Hypotheses
@@ -32,50 +30,6 @@ DECIDING: Final = "deciding"
 """Name of the value of a finding with the content for which an element is not used; "" if that is missing."""
 _CONDITION: Final = re.compile(r"\[[^]]*\]")
 _ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A change to try.
-
-    Attributes:
-        edits: of the document.
-        rank: candidates with a lower rank are tried first.
-        ceiling: what it may do at most; the equations around the numbers that it sets can forbid it, see `evidence`.
-        terms: business terms that it changes, the leading one first.
-        alternative: whether it revises what the rest of the invoice does not decide; it is tried even if another
-            candidate explains the findings.
-        is_fallback: whether it is tried only if no other candidate resolves anything.
-        moved: XPath of the element that the edits move; "" if they move none.
-        whole: business group that the edits add as a whole; "" if they add none.
-        combined: number of entries of a group that the edits make one of; 0 if they combine none.
-        is_total: whether it calculates amounts from the lines; it is not tried after a change that is a guess.
-        refused: the finding that says that what the edits remove must not be there; None for other changes.
-        beside: whether it is only proposed beside other candidates; alone, it would claim what the invoice leaves open.
-        only_doubt: whether it only shows that another candidate is not the only one; it is not proposed itself.
-        required: codes of which the change must resolve a finding; it is no repair if they remain.
-        turned: terms whose values become those of another term, as the amount of an allowance that is a charge.
-        swapped: whether the edits exchange the values of two terms.
-        stated_twice: whether another group has the same content as what the edits remove, for a term that is single.
-    """
-
-    edits: tuple[Edit, ...]
-    rank: int
-    ceiling: Applicability = QUESTION
-    terms: tuple[str, ...] = ()
-    alternative: bool = False
-    is_fallback: bool = False
-    moved: str = ""
-    whole: str = ""
-    combined: int = 0
-    is_total: bool = False
-    required: tuple[str, ...] = ()
-    refused: Finding | None = field(default=None, compare=False)
-    beside: bool = False
-    only_doubt: bool = False
-    turned: tuple[str, ...] = ()
-    swapped: bool = False
-    stated_twice: bool = False
 
 
 class Case:

@@ -26,7 +26,7 @@ class Causes(tuple[Cause, ...]):
 
     Attributes:
         ended_by: "time" or "validations" if the search ended at this limit, so that other changes may resolve more
-            findings; "" if all candidates were tried.
+            findings; "" if all proposals were tried.
     """
 
     ended_by: Limit = ""

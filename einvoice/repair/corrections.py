@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from einvoice.localization import Language, Messages
 from einvoice.model.invoice import Invoice
-from einvoice.repair.candidates.amounts import candidate_of
 from einvoice.repair.case import Case
 from einvoice.repair.cause import missing_amount
 from einvoice.repair.change import capitalized, clauses
 from einvoice.repair.content import is_within
 from einvoice.repair.hypotheses import Hypothesis
+from einvoice.repair.proposals.amounts import proposal_of
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import shipped
 
@@ -65,5 +65,5 @@ class Corrections:
         if hypothesis.missing:
             lines = all_lines(self._case, [node])
             return missing_amount(hypothesis.missing, hypothesis.summands[0].amount, lines, lang)
-        candidate = candidate_of(self._case, hypothesis, 0)
-        return clauses(self._steps.of(candidate), lang) if candidate else ""
+        proposal = proposal_of(self._case, hypothesis)
+        return clauses(self._steps.of(proposal), lang) if proposal else ""

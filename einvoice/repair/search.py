@@ -1,4 +1,4 @@
-"""Finds changes that resolve findings: a bounded, deterministic search over candidates, each tried on the document."""
+"""Finds changes that resolve findings: a bounded, deterministic search over proposals, each tried on the document."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from einvoice.errors import UnreadableDocument
-from einvoice.repair.candidates import candidates
-from einvoice.repair.case import Candidate, Case, needs_no_action, plain_path
+from einvoice.repair.case import Case, needs_no_action, plain_path
 from einvoice.repair.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
 from einvoice.repair.loss import loses_terms
+from einvoice.repair.proposal import Proposal
+from einvoice.repair.proposals import proposals
 from einvoice.repair.serialization import EditError
 from einvoice.result import Finding
 
@@ -46,24 +47,24 @@ class Trial:
     """A change that resolves findings and adds none.
 
     Attributes:
-        candidates: what was changed; all but the last one were accepted before.
+        proposals: what was changed; all but the last one were accepted before.
         resolved: positions of the findings that it resolves.
         after: the changed document.
     """
 
-    candidates: tuple[Candidate, ...]
+    proposals: tuple[Proposal, ...]
     resolved: frozenset[int]
     after: Case
 
     @property
-    def candidate(self) -> Candidate:
-        """The candidate that was tried."""
-        return self.candidates[-1]
+    def proposal(self) -> Proposal:
+        """The proposal that was tried."""
+        return self.proposals[-1]
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The edits of all candidates."""
-        return _edits(self.candidates)
+        """The edits of all proposals."""
+        return _edits(self.proposals)
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ class Explained:
 class Search:
     """A search for the changes that resolve the findings of a document.
 
-    Each round tries the candidates for the findings that remain, and picks changes of different findings that can be
+    Each round tries the proposals for the findings that remain, and picks changes of different findings that can be
     made together. The next round starts from the document with these changes, as calculated amounts depend on them.
 
     Args:
@@ -89,7 +90,7 @@ class Search:
 
     Attributes:
         validations: number of validations so far.
-        ended_by: the limit that ended the search before all candidates were tried; "" if none did.
+        ended_by: the limit that ended the search before all proposals were tried; "" if none did.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Search:
     def run(self) -> list[Explained]:
         """Return the explained findings; the others have no change that was tried with success."""
         found: list[Explained] = []
-        accepted: tuple[Candidate, ...] = ()
+        accepted: tuple[Proposal, ...] = ()
         is_guess = False
         allowed = frozenset(number for number, it in enumerate(self._case.findings) if needs_no_action(it))
         case, remaining = self._case, frozenset(range(len(self._case.findings))) - allowed
@@ -127,10 +128,9 @@ class Search:
             is_guess = is_guess or any(len(it.trials) > 1 for it in picked)
             found += picked
             remaining -= joint.resolved
-            case, accepted = joint.after, joint.candidates
+            case, accepted = joint.after, joint.proposals
         for explained in found:
-            proposed = [trial for trial in explained.trials if not trial.candidate.only_doubt]
-            explained.trials = [self._alone(trial, explained.resolved) for trial in proposed]
+            explained.trials = [self._alone(trial, explained.resolved) for trial in explained.trials]
             explained.resolved |= allowed.intersection(*(trial.resolved for trial in explained.trials))
             allowed -= explained.resolved
         return found
@@ -152,21 +152,21 @@ class Search:
         return bool(reached)
 
     def _trials(
-        self, case: Case, accepted: tuple[Candidate, ...], remaining: frozenset[int], is_guess: bool
+        self, case: Case, accepted: tuple[Proposal, ...], remaining: frozenset[int], is_guess: bool
     ) -> list[Trial]:
-        """Try the candidates; once one resolves everything, only alternatives to it.
+        """Try the proposals; once one resolves everything, only alternatives to it.
 
         If a change accepted before is a guess, no amounts are calculated from it.
         """
         trials: list[Trial] = []
         complete = False
-        groups = _alike(candidates(case, self._end - self._step))
-        self._exhausted()  # candidates may be missing
+        groups = _alike(proposals(case, self._end - self._step))
+        self._exhausted()  # proposals may be missing
         for group in groups:
             first = group[0]
             if is_guess and first.is_total:
                 continue
-            if complete and not first.alternative and first.rank != trials[-1].candidate.rank:
+            if complete and not first.alternative and first.rank != trials[-1].proposal.rank:
                 continue
             if trials and first.is_fallback:
                 continue
@@ -176,13 +176,13 @@ class Search:
                     complete = complete or trial.resolved >= remaining
         return trials
 
-    def _trials_of(self, group: Sequence[Candidate], accepted: tuple[Candidate, ...]) -> Iterator[Trial]:
+    def _trials_of(self, group: Sequence[Proposal], accepted: tuple[Proposal, ...]) -> Iterator[Trial]:
         """Try the same change at several places: the first one, then all together, then the others."""
         together: Trial | None = None
-        for number, candidate in enumerate(group):
+        for number, proposal in enumerate(group):
             if self._exhausted(_RESERVE) or (together and number):
                 return
-            trial = self._try((*accepted, candidate))
+            trial = self._try((*accepted, proposal))
             if trial:
                 yield trial
             if len(group) > 1 and not number:
@@ -192,14 +192,14 @@ class Search:
                 elif together:
                     yield together
 
-    def _try(self, tried: tuple[Candidate, ...]) -> Trial | None:
+    def _try(self, tried: tuple[Proposal, ...]) -> Trial | None:
         key = frozenset(_edits(tried))
         if key not in self._tried:
             self._tried[key] = self._outcome(tried)
         known = self._tried[key]
         return known and Trial(tried, known.resolved, known.after)
 
-    def _outcome(self, tried: tuple[Candidate, ...]) -> Trial | None:
+    def _outcome(self, tried: tuple[Proposal, ...]) -> Trial | None:
         if self._exhausted():
             return None
         start = time.monotonic()
@@ -208,7 +208,7 @@ class Search:
         finally:
             self._step = max(self._step, time.monotonic() - start)
 
-    def _validated(self, tried: tuple[Candidate, ...]) -> Trial | None:
+    def _validated(self, tried: tuple[Proposal, ...]) -> Trial | None:
         edits = _edits(tried)
         try:
             data = apply(self._case.data, edits)
@@ -224,7 +224,7 @@ class Search:
             return None
         if not resolved or added:
             return None
-        turned = (term for candidate in tried for term in candidate.turned)
+        turned = (term for proposal in tried for term in proposal.turned)
         return None if loses_terms(self._case, after, edits, turned) else Trial(tried, resolved, after)
 
     def _adds_unmapped(self, after: Case) -> bool:
@@ -242,13 +242,11 @@ class Search:
         trials = [it for it in trials if not self._removes_what_others_correct(it, trials)]
         while left:
             rated = [
-                (self._weight(it.resolved & left), it)
-                for it in trials
-                if it.resolved & left and not it.candidate.beside and not it.candidate.only_doubt
+                (self._weight(it.resolved & left), it) for it in trials if it.resolved & left and not it.proposal.beside
             ]
             if not rated:
                 break
-            _, best = max(rated, key=lambda it: (it[0], -it[1].candidate.rank, -len(it[1].candidate.edits)))
+            _, best = max(rated, key=lambda it: (it[0], *(-n for n in it[1].proposal.rank), -len(it[1].proposal.edits)))
             same = _distinct([best, *(it for it in trials if it is not best and _is_alternative(it, best))])
             picked.append(Explained(best.resolved & left, same[:_MAX_ALTERNATIVES]))
             left -= best.resolved
@@ -259,19 +257,19 @@ class Search:
 
         An example is a warning about an amount that EN 16931 does not have, and an error about its currency.
         """
-        refused = trial.candidate.refused
+        refused = trial.proposal.refused
         if refused is None:
             return False
         graver = {it for it in trial.resolved if self._weight((it,)) > _WEIGHTS[refused.severity]}
-        return any(_sets_values(it.candidate) and not graver.isdisjoint(it.resolved) for it in trials)
+        return any(_sets_values(it.proposal) and not graver.isdisjoint(it.resolved) for it in trials)
 
     def _weight(self, findings: Iterable[int]) -> int:
         return sum(_WEIGHTS[self._case.findings[it].severity] for it in findings)
 
-    def _joint(self, accepted: tuple[Candidate, ...], picked: list[Explained]) -> Trial | None:
+    def _joint(self, accepted: tuple[Proposal, ...], picked: list[Explained]) -> Trial | None:
         """Return the trial of all picked changes together; those that do not fit the others are dropped."""
         while picked:
-            trial = self._try((*accepted, *(it.trials[0].candidate for it in picked)))
+            trial = self._try((*accepted, *(it.trials[0].proposal for it in picked)))
             if trial and trial.resolved >= frozenset().union(*(it.resolved for it in picked)):
                 return trial
             picked.pop()
@@ -282,7 +280,7 @@ class Search:
 
         Tried are none of them, and only those of totals, from which other totals are calculated.
         """
-        *prior, own = trial.candidates
+        *prior, own = trial.proposals
         totals = tuple(it for it in prior if it.is_total) if own.is_total else ()
         for fewer in dict.fromkeys(((), totals)):
             if len(fewer) < len(prior):
@@ -292,30 +290,30 @@ class Search:
         return trial
 
 
-def _edits(tried: Iterable[Candidate]) -> tuple[Edit, ...]:
-    """Return the edits of all candidates, without values that are set in what another one removes."""
-    edits = tuple(edit for candidate in tried for edit in candidate.edits)
+def _edits(tried: Iterable[Proposal]) -> tuple[Edit, ...]:
+    """Return the edits of all proposals, without values that are set in what another one removes."""
+    edits = tuple(edit for proposal in tried for edit in proposal.edits)
     removed = tuple(f"{edit.xpath}/" for edit in edits if isinstance(edit, Remove))
     if not removed:
         return edits
     return tuple(it for it in edits if not isinstance(it, _Set) or not f"{it.xpath}/".startswith(removed))
 
 
-def _sets_values(candidate: Candidate) -> bool:
-    return all(isinstance(edit, _Set) for edit in candidate.edits)
+def _sets_values(proposal: Proposal) -> bool:
+    return all(isinstance(edit, _Set) for edit in proposal.edits)
 
 
 def _is_alternative(trial: Trial, best: Trial) -> bool:
     if trial.resolved != best.resolved:
         return False
-    return trial.candidate.alternative or trial.candidate.rank == best.candidate.rank
+    return trial.proposal.alternative or trial.proposal.rank == best.proposal.rank
 
 
 def _distinct(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials without those that set the same numbers, only written otherwise."""
     distinct: dict[frozenset[Edit], Trial] = {}
     for trial in trials:
-        distinct.setdefault(frozenset(map(_with_number, trial.candidate.edits)), trial)
+        distinct.setdefault(frozenset(map(_with_number, trial.proposal.edits)), trial)
     return list(distinct.values())
 
 
@@ -327,12 +325,12 @@ def _with_number(edit: Edit) -> Edit:
     return replace(edit, text=text.rstrip("0").rstrip("."))
 
 
-def _alike(tried: Iterable[Candidate]) -> list[list[Candidate]]:
-    """Group candidates that make the same change at several places, such as in each line."""
-    groups: dict[object, list[Candidate]] = {}
-    for candidate in tried:
-        edits = tuple(_without_positions(edit) for edit in candidate.edits)
-        groups.setdefault((candidate.rank, candidate.terms, edits), []).append(candidate)
+def _alike(tried: Iterable[Proposal]) -> list[list[Proposal]]:
+    """Group proposals that make the same change at several places, such as in each line."""
+    groups: dict[object, list[Proposal]] = {}
+    for proposal in tried:
+        edits = tuple(_without_positions(edit) for edit in proposal.edits)
+        groups.setdefault((proposal.rank, proposal.terms, edits), []).append(proposal)
     return list(groups.values())
 
 
@@ -342,8 +340,8 @@ def _without_positions(edit: Edit) -> Edit:
     return replace(edit, xpath=_POSITION.sub("", edit.xpath))
 
 
-def _joined(group: Sequence[Candidate]) -> Candidate:
-    """Return one candidate with the edits of all."""
+def _joined(group: Sequence[Proposal]) -> Proposal:
+    """Return one proposal with the edits of all."""
     return replace(group[0], edits=tuple(dict.fromkeys(_edits(group))), terms=group[0].terms)
 
 

@@ -13,7 +13,7 @@ from einvoice.model.terms import term, terms
 from einvoice.model.values import absent
 from einvoice.quotation import quote
 from einvoice.repair.arithmetic import category_of
-from einvoice.repair.case import Candidate, Case, plain_path
+from einvoice.repair.case import Case, plain_path
 from einvoice.repair.change import MAX_QUOTED, Content, Row, Step
 from einvoice.repair.content import content_of, is_copy, is_within
 from einvoice.repair.edits import (
@@ -29,6 +29,7 @@ from einvoice.repair.edits import (
     SetText,
 )  # fmt: skip
 from einvoice.repair.finder import Finder
+from einvoice.repair.proposal import AddGroup, Combine, MoveElement, Proposal, Swap, Withdraw
 from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements
 
@@ -49,10 +50,10 @@ class Steps:
         self._case = case
         self._finder = Finder(case.root)
 
-    def of(self, candidate: Candidate) -> tuple[Step, ...]:
+    def of(self, proposal: Proposal) -> tuple[Step, ...]:
         """Return the steps of a change; the same edit in several lines is one step."""
         groups: dict[Step, tuple[list[str], list[Row]]] = {}
-        for step in self._of(candidate):
+        for step in self._of(proposal):
             lines, rows = groups.setdefault(replace(step, lines=(), rows=()), ([], []))
             lines += step.lines
             rows += step.rows
@@ -72,32 +73,38 @@ class Steps:
             found.setdefault(next(iter(lines_of(self._case, line.node)), ""), position)
         return found
 
-    def place(self, candidate: Candidate) -> Any:
+    def place(self, proposal: Proposal) -> Any:
         """Return the element that a change edits first, or that it moves."""
-        return self._element(Remove(candidate.moved) if candidate.moved else candidate.edits[0])
+        match proposal.action:
+            case MoveElement(xpath):
+                return self._element(Remove(xpath))
+            case _:
+                return self._element(proposal.edits[0])
 
-    def _of(self, candidate: Candidate) -> Iterator[Step]:
-        edits, terms = candidate.edits, candidate.terms
-        if candidate.moved:
-            element = self._element(Remove(candidate.moved))
-            yield Step("move", terms[0] if terms else "", _label(element), lines_of(self._case, element))
-            return
-        if candidate.swapped:
-            yield self._swap(edits, terms)
-            return
-        if candidate.whole:
-            further = "further" if self._has(candidate.whole) else ""
-            yield Step("whole", candidate.whole, "", reason=further, contents=self._contents(candidate))
-            return
-        if candidate.combined:
-            yield Step("combine", terms[0], "", before=str(candidate.combined), contents=self._combined(candidate))
-            return
+    def _of(self, proposal: Proposal) -> Iterator[Step]:
+        edits, terms = proposal.edits, proposal.terms
+        match proposal.action:
+            case MoveElement(xpath):
+                element = self._element(Remove(xpath))
+                yield Step("move", next(iter(terms), ""), _label(element), lines_of(self._case, element))
+            case Swap():
+                yield self._swap(edits, terms)
+            case AddGroup(group):
+                further = "further" if self._has(group) else ""
+                yield Step("whole", group, "", reason=further, contents=self._contents(proposal))
+            case Combine(count):
+                yield Step("combine", terms[0], "", before=str(count), contents=self._combined(proposal))
+            case _:
+                yield from self._of_edits(proposal)
+
+    def _of_edits(self, proposal: Proposal) -> Iterator[Step]:
+        edits, terms = proposal.edits, proposal.terms
         repeats = bool(terms) and len(edits) % len(terms) == 0
         for number, edit in enumerate(edits):
             term = terms[number % len(terms)] if repeats else ""
             if term or not any(terms) or not isinstance(edit, Insert):  # such as the scheme beside a VAT category
                 rows = self._rows(self._element(edit))
-                yield from (replace(step, rows=rows) for step in self._step(edit, term, candidate))
+                yield from (replace(step, rows=rows) for step in self._step(edit, term, proposal))
 
     def _swap(self, edits: Sequence[Edit], terms: Sequence[str]) -> Step:
         first, second = (self._element(edit) for edit in edits)
@@ -130,7 +137,7 @@ class Steps:
             found[vat.node] = Row(position, quoted(category), None if rate is absent else rate)
         return found
 
-    def _step(self, edit: Edit, term: str, candidate: Candidate) -> Iterator[Step]:
+    def _step(self, edit: Edit, term: str, proposal: Proposal) -> Iterator[Step]:
         element = self._element(edit)
         lines = lines_of(self._case, element)
         match edit:
@@ -141,8 +148,8 @@ class Steps:
                 term, text = self._removed(element, term), (element.text or "").strip()
                 same: tuple[Row, ...] = ()
                 reason = self._surplus(element, term)
-                if candidate.stated_twice:
-                    term, text, reason = candidate.terms[0], " ".join(" ".join(element.itertext()).split()), "same"
+                if isinstance(proposal.action, Withdraw) and proposal.action.is_stated_twice:
+                    term, text, reason = proposal.terms[0], " ".join(" ".join(element.itertext()).split()), "same"
                     same = self._rows_with(element)
                 yield Step("remove", term, _label(element), lines, text, reason=reason, same=same)
             case RemoveAttribute():
@@ -159,7 +166,7 @@ class Steps:
                 yield Step("move", term, _label(element), lines)
             case SetAttribute():
                 before, label = element.get(edit.name, ""), _label(element, edit.name)
-                own = term if candidate.turned else self._of_attribute(element, edit.name) or term
+                own = term if proposal.turned else self._of_attribute(element, edit.name) or term
                 yield Step("set" if before else "add", own, label, lines, before, edit.value)
             case _:
                 before = element.text or ""
@@ -174,10 +181,10 @@ class Steps:
             term(it.number).parent == group for it in self._case.values if it.number
         )
 
-    def _contents(self, candidate: Candidate) -> tuple[Content, ...]:
+    def _contents(self, proposal: Proposal) -> tuple[Content, ...]:
         """Return the terms of each added group with their texts; those outside of a numbered group come last."""
         found: dict[str, list[tuple[str, str]]] = {}
-        for edit in candidate.edits:
+        for edit in proposal.edits:
             if not isinstance(edit, Insert):
                 continue
             path = "/".join((edit.parent, *edit.path))
@@ -186,13 +193,13 @@ class Steps:
                 found.setdefault(group, []).append((number, edit.text))
         return tuple(tuple(found[group]) for group in sorted(found, key=lambda it: not it))
 
-    def _combined(self, candidate: Candidate) -> tuple[Content, ...]:
+    def _combined(self, proposal: Proposal) -> tuple[Content, ...]:
         """Return the terms of the group that others are combined with, with their texts after the edits."""
-        texts = {self._element(it): it.text for it in candidate.edits if isinstance(it, SetText)}
+        texts = {self._element(it): it.text for it in proposal.edits if isinstance(it, SetText)}
         group = next(iter(texts)).getparent()
         values = [it for it in self._case.values if it.number and is_within(it.value.node, group)]
         stated = [(it.number, texts.get(it.value.node, it.value.text)) for it in values]
-        return ((*stated, *(it for added in self._contents(candidate) for it in added)),)
+        return ((*stated, *(it for added in self._contents(proposal) for it in added)),)
 
     @cached_property
     def _by_path(self) -> dict[str, str]:

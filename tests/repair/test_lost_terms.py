@@ -7,10 +7,10 @@ import pytest
 import einvoice
 from einvoice.repair import search
 from einvoice.repair.applicability import SAFE
-from einvoice.repair.candidates.form import candidates as forms
-from einvoice.repair.case import Candidate
 from einvoice.repair.edits import Remove, SetAttribute, SetText, apply
 from einvoice.repair.loss import loses_terms
+from einvoice.repair.proposal import Proposal
+from einvoice.repair.proposals.form import proposals as forms
 from tests.helpers.cases import case_of
 from tests.helpers.paths import ROOT, SAMPLES
 
@@ -55,7 +55,7 @@ def test_search_rejects_a_change_that_loses_a_term(monkeypatch):
     wrong = changed(with_two_registrations(), r'(schemeID="VA">)DE\d+', r"\g<1>123456789")
     edit = SetAttribute(f"{REGISTRATION}[1]/ram:ID", "schemeID", "va")
     assert einvoice.validate(apply(wrong.encode(), [edit])).is_valid
-    monkeypatch.setattr(search, "candidates", lambda *_: [Candidate((edit,), 1, SAFE)])
+    monkeypatch.setattr(search, "proposals", lambda *_: [Proposal((edit,), SAFE)])
     assert not [change for cause in einvoice.validate(wrong.encode()).causes() for change in cause.changes]
 
 

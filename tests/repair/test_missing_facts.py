@@ -6,9 +6,9 @@ import pytest
 
 import einvoice
 from einvoice.repair.api import Diagnosis
-from einvoice.repair.candidates import candidates
 from einvoice.repair.edits import Insert, SetText, apply
 from einvoice.repair.missing import MissingFacts
+from einvoice.repair.proposals import proposals
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 from tests.benchmarks.invoices import long
@@ -325,8 +325,8 @@ def test_texts_shorten_identifiers_of_lines_and_names_of_elements(ubl):
 
 def test_no_candidates_are_generated_after_the_time_limit(ubl):
     case = Diagnosis(einvoice.validate(ubl.replace(">56.33<", ">57.33<").encode())).case
-    assert any(isinstance(edit, SetText) for it in candidates(case) for edit in it.edits)
-    assert candidates(case, end=0) == []
+    assert any(isinstance(edit, SetText) for it in proposals(case) for edit in it.edits)
+    assert proposals(case, end=0) == []
 
 
 def test_many_lines_without_category_are_not_assigned():

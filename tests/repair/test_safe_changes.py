@@ -7,8 +7,8 @@ import pytest
 import einvoice
 from einvoice.model.values import Amount, Quantity
 from einvoice.repair.applicability import QUESTION
-from einvoice.repair.candidates.form import forms
 from einvoice.repair.edits import Remove, apply
+from einvoice.repair.proposals.form import forms
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 from tests.helpers.mutants import AMOUNTS, mutants

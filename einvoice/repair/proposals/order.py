@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from einvoice.repair.applicability import SAFE
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import Edit, Move
 from einvoice.repair.moving import ranks
+from einvoice.repair.proposal import MoveElement, Proposal
 
-_RANK = 15
 
-
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each parent whose children are in the wrong order."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each parent whose children are in the wrong order."""
     for finding in case.findings:
         node = finding.location.node
         if finding.code != "SCHEMA-ELEMENT-ORDER" or node is None:
@@ -22,7 +21,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         parent = node.getparent()
         edits: tuple[Edit, ...] = tuple(Move(case.xpath(child)) for child in _moved(parent, ranks(parent)))
         if edits:
-            yield Candidate(edits, _RANK, SAFE, finding.terms[:1], moved=case.xpath(node))
+            yield Proposal(edits, SAFE, finding.terms[:1], action=MoveElement(case.xpath(node)))
 
 
 def _moved(parent: Any, rank: Mapping[str, int]) -> list[Any]:

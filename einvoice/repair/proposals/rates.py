@@ -21,11 +21,11 @@ from einvoice.repair.arithmetic import (
     total,
 )
 from einvoice.repair.assignment import Assignment
-from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.edits import Edit, Remove
 from einvoice.repair.evidence import agrees
+from einvoice.repair.proposal import Proposal
 
-_RANK = 36  # before a single category or rate, which leaves the others as they are
 _STANDARD: Final = "S"
 _TOTALS: Final = ("BT-109", "BT-110", "BT-112", "BT-115")
 
@@ -34,7 +34,7 @@ Described = tuple[Edit, str]
 """An edit, and the term that it changes."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
+def proposals(case: Case) -> Iterator[Proposal]:
     """Yield the rates that the tax amounts say, and then the tax amounts that the rates say.
 
     None if the tax amounts and the totals do not agree with each other: then it is an amount that is wrong.
@@ -43,10 +43,10 @@ def candidates(case: Case) -> Iterator[Candidate]:
     totals = (it for it in case.hypotheses.calculations if it.equation.result in _TOTALS)
     if not faulty or not all(map(agrees, totals)):
         return
-    for rank, edits in ((_RANK, list(_rates(case, faulty))), (_RANK + 1, list(_amounts(case, faulty)))):
+    for order, edits in enumerate((list(_rates(case, faulty)), list(_amounts(case, faulty)))):
         if edits:
             edited, terms = zip(*edits, strict=True)
-            yield Candidate(edited, rank, terms=terms, alternative=True)
+            yield Proposal(edited, terms=terms, order=order, alternative=True)
 
 
 def _faulty(case: Case) -> dict[Key, list[Any]]:

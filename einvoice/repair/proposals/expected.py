@@ -10,15 +10,15 @@ from typing import Any, Final
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount
 from einvoice.repair.applicability import QUESTION, SAFE
-from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.case import Case, decimal_text
+from einvoice.repair.proposal import Proposal
 
-_RANK = 20
 _SCHEMA: Final = "schema"
 """Layer whose findings name the elements that they expect, no values."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each finding of a rule with an expected value, unless it is one of the equations."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each finding of a rule with an expected value, unless it is one of the equations."""
     equations = {code for it in case.hypotheses.calculations for code in it.rules}
     for finding in case.findings:
         expected = finding.values.get("expected")
@@ -29,12 +29,12 @@ def candidates(case: Case) -> Iterator[Candidate]:
         known = case.value_at(finding)
         if known is not None:
             if known.value.raw != text:
-                yield Candidate((case.set(known.value, text),), _RANK, ceiling, finding.terms[:1])
+                yield Proposal((case.set(known.value, text),), ceiling, finding.terms[:1])
         elif missing := case.missing_at(finding):
             group, field = missing
             attributes = case.currency_attributes if _is_amount(group, field) else {}
             if edit := case.add(group, field, text, attributes):
-                yield Candidate((edit,), _RANK, ceiling, finding.terms[:1])
+                yield Proposal((edit,), ceiling, finding.terms[:1])
 
 
 def _text(expected: Any) -> str:

@@ -12,12 +12,12 @@ from lxml import etree
 from einvoice import codelists
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, Applicability
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import Edit, SetAttribute, SetText
+from einvoice.repair.proposal import Proposal
 from einvoice.repair.slips import is_slip
 from einvoice.syntax.paths import term_of_attribute
 
-_RANK = 8  # before the forms of a value: "Stk" is a piece, although there is a code STK
 _CHECK: Final = "in_code_list"
 _CURRENCIES: Final = ("in_currency", "in_currency_exactly")
 _CURRENCY: Final = "currencyID"
@@ -43,8 +43,8 @@ Place = tuple[str, str, str]
 """Where codes of a list stand: tag of the parent, tag of the element, name of the attribute or ""."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each code that a wrong one may mean; it replaces all occurrences of the wrong one.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each code that a wrong one may mean; it replaces all occurrences of the wrong one.
 
     A country given by its name can also be that of another address with the same post code and city.
     """
@@ -66,8 +66,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
     yield from _subjects(case)
 
 
-def _subjects(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each misspelt subject code (BT-21), which UBL has at the beginning of the note: #AAI#."""
+def _subjects(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each misspelt subject code (BT-21), which UBL has at the beginning of the note: #AAI#."""
     for finding in case.findings:
         node = finding.location.node
         if node is None or not case.check_of(finding).startswith(_SUBJECT):
@@ -76,14 +76,12 @@ def _subjects(case: Case) -> Iterator[Candidate]:
         meant, is_name = _meant(case, str(finding.values["argument"]), found["code"]) if found else ((), False)
         if found and is_name:
             text = f"{found['start']}#{meant[0]}#{found['rest']}"
-            yield Candidate(
-                (SetText(case.xpath(node), text),), _RANK, SAFE if len(meant) == 1 else QUESTION, finding.terms[:1]
-            )
+            yield Proposal((SetText(case.xpath(node), text),), SAFE if len(meant) == 1 else QUESTION, finding.terms[:1])
 
 
 def _replacements(
     case: Case, argument: str, given: str, places: Sequence[Place], known: Mapping[tuple[Any, str], tuple[str, ...]]
-) -> Iterator[Candidate]:
+) -> Iterator[Proposal]:
     meant, is_name = _meant(case, argument, given)
     if not is_name and any(attribute.startswith(_SCHEME) for _, _, attribute in places):
         meant = [code for code in meant if not code.isdigit()]  # numbers of schemes resemble each other by chance
@@ -96,23 +94,22 @@ def _replacements(
         by_town.setdefault(others, []).append((node, attribute))
     for others, elements in by_town.items():
         codes = (*meant, *others)
-        yield from _candidates(case, elements, codes, known, SAFE if is_name and len(codes) == 1 else QUESTION)
+        yield from _proposals(case, elements, codes, known, SAFE if is_name and len(codes) == 1 else QUESTION)
 
 
-def _candidates(
+def _proposals(
     case: Case,
     elements: Sequence[tuple[Any, str]],
     codes: Sequence[str],
     known: Mapping[tuple[Any, str], tuple[str, ...]],
     ceiling: Applicability,
-) -> Iterator[Candidate]:
-    """Yield a candidate for each code, which replaces the content of all elements."""
+) -> Iterator[Proposal]:
+    """Yield a proposal for each code, which replaces the content of all elements."""
     repeated = tuple(_term(case, node, attribute, known) for node, attribute in elements)
     terms = tuple(dict.fromkeys(repeated))
     for code in codes:
-        yield Candidate(
+        yield Proposal(
             tuple(_edit(case, node, attribute, code) for node, attribute in elements),
-            _RANK,
             ceiling,
             terms if len(terms) == 1 else repeated,
             alternative=len(codes) > 1,

@@ -9,10 +9,10 @@ from typing import Any, Final
 from einvoice.model.group import Group
 from einvoice.model.money import CreditTransfer, PaymentMeans
 from einvoice.model.values import Value, absent
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import Remove
+from einvoice.repair.proposal import Proposal, Withdraw
 
-_RANK = 45
 _TERMS: Final = {"BG-16", "BG-17", "BG-18", "BG-19", "BT-81", "BT-84", "BT-87", "BT-89", "BT-90", "BT-91"}
 _TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT = "30", "58", "59"
 _ONLY_TRANSFER: Final = "BR-DE-23-b"
@@ -25,12 +25,12 @@ _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
 """Form of an account number according to ISO 13616-1."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield candidates for payment means whose code a finding may be about, and that have the details of another one.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield proposals for payment means whose code a finding may be about, and that have the details of another one.
 
     None for means with the details of several, of which any may be wrong, nor for a code that needs none of them. An
     account without a number says no code: its number is missing. Details of a direct debit beside credit transfers are
-    one candidate, wherever they stand.
+    one proposal, wherever they stand.
     """
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
         return
@@ -41,10 +41,10 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         for code in codes:
             edit = case.set(means.code, code)
-            yield Candidate((edit,), _RANK, terms=("BT-81",), alternative=len(codes) > 1)
+            yield Proposal((edit,), terms=("BT-81",), alternative=len(codes) > 1)
 
 
-def _without_direct_debit(case: Case) -> Iterator[Candidate]:
+def _without_direct_debit(case: Case) -> Iterator[Proposal]:
     """Yield the removal of all details of a direct debit (BG-19) if all payment means are credit transfers."""
     means, refused = case.invoice.payment_means, next((it for it in case.findings if it.code == _ONLY_TRANSFER), None)
     if refused is None or not all(it.code.text.strip() in (_TRANSFER, _SEPA_TRANSFER) for it in means):
@@ -53,7 +53,7 @@ def _without_direct_debit(case: Case) -> Iterator[Candidate]:
     stated: tuple[Any, ...] = (case.invoice.creditor_identifier, *mandates, *(it.direct_debit for it in means))
     edits = tuple(Remove(case.xpath(it.node)) for it in stated if it is not absent and it.node is not None)
     if edits:
-        yield Candidate(edits, _RANK, terms=("BG-19",), refused=refused)
+        yield Proposal(edits, terms=("BG-19",), action=Withdraw(refused))
 
 
 def _codes(case: Case, means: PaymentMeans) -> Sequence[str]:

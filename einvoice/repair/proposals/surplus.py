@@ -1,6 +1,6 @@
 """Removes what must not be there: unknown, forbidden, repeated and empty elements and attributes.
 
-What is only outside of EN 16931 may stay (CONTENT-UNCOVERED), so its removal is no candidate. Nor is that of content
+What is only outside of EN 16931 may stay (CONTENT-UNCOVERED), so its removal is no proposal. Nor is that of content
 that only the issuer could give back: an amount, a file, a text or a reference that stands nowhere else.
 """
 
@@ -16,14 +16,14 @@ from einvoice.model.iteration import Filled, repeats
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Amount, Value
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE, Applicability
-from einvoice.repair.case import DECIDING, Candidate, Case
+from einvoice.repair.case import DECIDING, Case
 from einvoice.repair.content import is_copy, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
+from einvoice.repair.proposal import Proposal, Withdraw
 from einvoice.result import Finding
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.paths import term_of_attribute
 
-_RANK = 60
 _REFUSED: Final = (
     "SCHEMA-UNKNOWN-ELEMENT", "SCHEMA-SURPLUS-ELEMENT", "SCHEMA-REPEATED-ELEMENT", "SCHEMA-LATER-ELEMENT",
     "SCHEMA-ATTRIBUTE-UNKNOWN",
@@ -42,8 +42,8 @@ _CONTENT: Final = (
 """Endings of the names of elements with amounts, files, texts, and numbers of documents, in UBL and CII."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each place that must not be there, and for each further occurrence of a single term."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each place that must not be there, and for each further occurrence of a single term."""
     for finding in case.findings:
         node = finding.location.node
         if node is None or node is case.root:
@@ -55,14 +55,12 @@ def candidates(case: Case) -> Iterator[Candidate]:
             required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
             for removals in _removals(case, finding, node):
                 ceiling = _ceiling(case, finding, node)
-                yield Candidate(
+                yield Proposal(
                     removals,
-                    _RANK,
                     ceiling,
                     finding.terms[:1],
+                    Withdraw(finding, _is_second(case, finding, node)),
                     required=required,
-                    refused=finding,
-                    stated_twice=_is_second(case, finding, node),
                 )
     numbers = {number for finding in case.findings for number in finding.terms}
     elements = {finding.location.node for finding in case.findings}
@@ -73,7 +71,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if further and (it.number in numbers or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
             edits: tuple[Edit, ...] = tuple(Remove(case.xpath(value.node)) for value in further)
             ceiling = UNSAFE if any(value.filled for value in further) else SAFE
-            yield Candidate(edits, _RANK, ceiling, (it.number,) if it.number else ())
+            yield Proposal(edits, ceiling, (it.number,) if it.number else ())
 
 
 def _differs(further: Value, first: Value) -> bool:

@@ -8,15 +8,14 @@ from typing import Any, Final
 
 from einvoice.model.location import NAMESPACES, name
 from einvoice.repair.applicability import SAFE, UNSAFE
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import Rename, RenameAttribute, SetNamespace
+from einvoice.repair.proposal import Proposal
 from einvoice.result import Finding
 from einvoice.syntax import schema
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.files import ROOTS
 
-_NAMESPACE_RANK = 4
-_RANK = 12
 _WRONG_NAMESPACE: Final = "SCHEMA-WRONG-NAMESPACE"
 _UNKNOWN: Final = ("SCHEMA-UNKNOWN-ELEMENT", _WRONG_NAMESPACE)
 _UNKNOWN_ATTRIBUTE: Final = "SCHEMA-ATTRIBUTE-UNKNOWN"
@@ -24,17 +23,16 @@ _SIMILARITY: Final = 0.75
 """Least similarity of a name, as difflib measures it."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each wrong namespace, and for each similar name that the schema allows at the place.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each similar name that the schema allows at the place.
 
-    A candidate renames all elements or attributes of that name for which the schema allows the other one.
+    A proposal renames all elements or attributes of that name for which the schema allows the other one.
     """
     found = [it for it in case.findings if it.code in (*_UNKNOWN, _UNKNOWN_ATTRIBUTE) and it.location.node is not None]
     root = case.root.tag.rpartition("}")[2]
     if not found or root not in ROOTS:
         return
     models = schema.content_models(root)
-    yield from _namespaces(case)
     for finding in found:
         node = finding.location.node
         if finding.code == _UNKNOWN_ATTRIBUTE:
@@ -44,16 +42,16 @@ def candidates(case: Case) -> Iterator[Candidate]:
         elif finding.code == _WRONG_NAMESPACE:  # of a choice, such as that of the two forms of a date in CII
             same = [it for it in case.root.iter(node.tag) if not models.sequence_of(it.getparent())]
             edits = tuple(Rename(case.xpath(it), str(finding.values["expected"])) for it in same)
-            yield Candidate(edits, _RANK, SAFE)
+            yield Proposal(edits, SAFE)
 
 
-def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Candidate]:
+def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Proposal]:
     given = node.tag.rpartition("}")[2]
     known = {tag.rpartition("}")[2]: tag for tag in reversed(_allowed(node, models))}
     for local in _similar(given, list(known)):
         same = [it for it in case.root.iter(node.tag) if it is node or known[local] in _allowed(it, models)]
         edits = tuple(Rename(case.xpath(it), name(known[local])) for it in same)
-        yield Candidate(edits, _RANK, SAFE if local.casefold() == given.casefold() else UNSAFE)
+        yield Proposal(edits, SAFE if local.casefold() == given.casefold() else UNSAFE)
 
 
 def _allowed(node: Any, models: ContentModels) -> list[str]:
@@ -72,13 +70,13 @@ def _allowed(node: Any, models: ContentModels) -> list[str]:
     ]
 
 
-def _attributes(case: Case, finding: Finding, node: Any, models: ContentModels) -> Iterator[Candidate]:
+def _attributes(case: Case, finding: Finding, node: Any, models: ContentModels) -> Iterator[Proposal]:
     given = str(finding.values.get("attribute", ""))
     free = [it for it in models.attributes_of(node) if it not in node.attrib]
     for attribute in _similar(given, free) if given in node.attrib else ():
         same = [it for it in case.root.iter("*") if given in it.attrib and attribute in models.attributes_of(it)]
         edits = tuple(RenameAttribute(case.xpath(it), given, attribute) for it in same if attribute not in it.attrib)
-        yield Candidate(edits, _RANK, SAFE if attribute.casefold() == given.casefold() else UNSAFE)
+        yield Proposal(edits, SAFE if attribute.casefold() == given.casefold() else UNSAFE)
 
 
 def _similar(given: str, known: Sequence[str]) -> list[str]:
@@ -93,8 +91,8 @@ def _similar(given: str, known: Sequence[str]) -> list[str]:
     return get_close_matches(given, known, 1, _SIMILARITY)
 
 
-def _namespaces(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each namespace that the root element declares for a usual prefix, or misspells."""
+def namespaces(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each namespace that the root element declares for a usual prefix, or misspells."""
     for prefix, uri in case.root.nsmap.items():
         if uri in NAMESPACES.values() or not any(it.startswith(f"{{{uri}}}") for it in _tags(case.root)):
             continue
@@ -102,7 +100,7 @@ def _namespaces(case: Case) -> Iterator[Candidate]:
         near = get_close_matches(uri, list(NAMESPACES.values()), 1, 0.9)
         for right in [usual] if usual else near:
             edit = SetNamespace(case.xpath(case.root), prefix or "", right)
-            yield Candidate((edit,), _NAMESPACE_RANK, SAFE)
+            yield Proposal((edit,), SAFE)
 
 
 def _tags(root: Any) -> set[str]:

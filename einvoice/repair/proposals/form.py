@@ -11,13 +11,13 @@ from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
 from einvoice.repair.applicability import QUESTION, SAFE
 from einvoice.repair.arithmetic import round2
-from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
+from einvoice.repair.case import Case, decimal_text, is_malformed
 from einvoice.repair.edits import SetAttribute
+from einvoice.repair.proposal import Proposal
 from einvoice.repair.readings import dates, readings
 from einvoice.result import Finding
 from einvoice.syntax.paths import term_of_attribute
 
-_RANK = 10
 _POWER: Final = re.compile("[0-9][eE][+-]?[0-9]")
 _CENT: Final = Decimal("0.01")
 _DECIMALS: Final = 2
@@ -27,8 +27,8 @@ _CODE_CHECKS: Final = ("in_", "one_of")
 """Start of the names of checks of syntax rules that a code violates."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each other form of a value that is malformed or that a finding is about.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each other form of a value that is malformed or that a finding is about.
 
     A code is only written otherwise if a finding says that it is none: a finding about the rest of the element must not
     vanish because the code does.
@@ -47,7 +47,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue  # the other numbers say that it means something else
         for text in texts if is_place or number in terms else ():
             if text != value.raw and (is_place or not text.islower()):  # most codes are in capital letters
-                yield Candidate((case.set(value, text),), _RANK, ceiling, (number,) if number else ())
+                yield Proposal((case.set(value, text),), ceiling, (number,) if number else ())
         for name, given in _texts(it):
             if name and (number, name, given) in found:
                 yield from _attribute(case, it, name, given)
@@ -105,13 +105,13 @@ def _texts(it: Filled) -> Iterator[tuple[str, str]]:
         yield from it.value.attributes.items()
 
 
-def _attribute(case: Case, it: Filled, name: str, given: str) -> Iterator[Candidate]:
-    """Yield a candidate for each other form of a code in an attribute, such as a unit."""
+def _attribute(case: Case, it: Filled, name: str, given: str) -> Iterator[Proposal]:
+    """Yield a proposal for each other form of a code in an attribute, such as a unit."""
     term = term_of_attribute(it.number, name)
     for text in forms(Code(given), case.syntax):
         if text != given:
             edit = SetAttribute(case.xpath(it.value.node), name, text)
-            yield Candidate((edit,), _RANK, SAFE, (term,) if term else ())
+            yield Proposal((edit,), SAFE, (term,) if term else ())
 
 
 def forms(value: Value, syntax: str) -> Iterator[str]:

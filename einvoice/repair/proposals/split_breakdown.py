@@ -13,10 +13,10 @@ from einvoice.model.money import VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, total
-from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.edits import Edit, Insert, Remove
+from einvoice.repair.proposal import Combine, Proposal
 
-_RANK = 34  # before the amounts of a single entry
 _GROUP: Final = "BG-23"
 _TERMS: Final = {_GROUP, "BT-116", "BT-117", "BT-118", "BT-119"}
 _AMOUNTS: Final = ("taxable_amount", "tax_amount")
@@ -25,11 +25,11 @@ _Leaves: TypeAlias = Mapping[tuple[str, ...], tuple[str, Mapping[str, str]]]
 """Text and attributes of the elements without children, by the names on the path to them."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each category and rate that has several entries.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each category and rate that has several entries.
 
     One entry gets the sums of the taxable amounts (BT-116) and of the tax amounts (BT-117), and what only another entry
-    states, such as the exemption reason. There is no candidate if the entries contradict each other, or if one states
+    states, such as the exemption reason. There is no proposal if the entries contradict each other, or if one states
     VAT of a category without tax: then the category is wrong.
     """
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
@@ -45,7 +45,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             yield from _combined(case, same)
 
 
-def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Candidate]:
+def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Proposal]:
     first, *others = rows
     sums = {field: total(getattr(row, field).number for row in rows) for field in _AMOUNTS}
     if category_of(first)[0] not in TAXED and any(row.tax_amount.number for row in rows):
@@ -56,7 +56,7 @@ def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Candidate]:
     own = _leaves(first) or {}
     edits += [Insert(case.xpath(first.node), path, *leaf) for path, leaf in stated.items() if path not in own]
     edits += [Remove(case.xpath(row.node)) for row in others]
-    yield Candidate(tuple(edits), _RANK, UNSAFE, (_GROUP,), combined=len(rows))
+    yield Proposal(tuple(edits), UNSAFE, (_GROUP,), Combine(len(rows)))
 
 
 def _joint(rows: Sequence[_Leaves | None]) -> _Leaves | None:

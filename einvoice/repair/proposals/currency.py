@@ -9,16 +9,16 @@ from typing import Final
 from einvoice import codelists
 from einvoice.model.values import Amount, absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import Remove, SetAttribute
+from einvoice.repair.proposal import Proposal, SetValues, Withdraw
 
-_RANK = 30
 _VAT_TOTALS: Final = ("BT-110", "BT-111")
 """The amounts that say their currency in CII, too."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for the invoice currency (BT-5), and for each amount in another currency."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for the invoice currency (BT-5), and for each amount in another currency."""
     invoice = case.invoice
     stated = [(it, it.value.attributes.get("currencyID", "")) for it in case.values if isinstance(it.value, Amount)]
     most = Counter(currency for _, currency in stated if currency).most_common(1)
@@ -26,11 +26,11 @@ def candidates(case: Case) -> Iterator[Candidate]:
     if currency and invoice.currency is absent:
         edit = case.add(invoice, "currency", currency)
         if edit:
-            yield Candidate((edit,), _RANK, UNSAFE, ("BT-5",))
+            yield Proposal((edit,), UNSAFE, ("BT-5",))
     elif currency and invoice.currency.raw != currency:
         known = codelists.codes("currencies", None, case.syntax, case.rules)
         ceiling = QUESTION if invoice.currency.text in known else UNSAFE
-        yield Candidate((case.set(invoice.currency, currency),), _RANK, ceiling, ("BT-5",))
+        yield Proposal((case.set(invoice.currency, currency),), ceiling, ("BT-5",))
     yield from _same_currency_twice(case)
     yield from _accounting_currency(case)
     right = invoice.currency.text
@@ -41,19 +41,20 @@ def candidates(case: Case) -> Iterator[Candidate]:
             terms = (it.number,) if it.number else ()
             edit = SetAttribute(case.xpath(it.value.node), "currencyID", right)
             ceiling = QUESTION if currency not in ("", right) else UNSAFE if given else SAFE
-            yield Candidate((edit,), _RANK, ceiling, terms)
+            yield Proposal((edit,), ceiling, terms)
 
 
-def _same_currency_twice(case: Case) -> Iterator[Candidate]:
+def _same_currency_twice(case: Case) -> Iterator[Proposal]:
     """Yield the removal of the VAT accounting currency (BT-6) if it is that of the invoice."""
     currency, other = case.invoice.currency, case.invoice.tax_currency
     if other is absent or currency is absent or other.text.strip() != currency.text.strip():
         return
     refused = next((finding for finding in case.findings if finding.terms[:1] == ("BT-6",)), None)
-    yield Candidate((Remove(case.xpath(other.node)),), _RANK, UNSAFE, ("BT-6",), refused=refused)
+    action = SetValues() if refused is None else Withdraw(refused)
+    yield Proposal((Remove(case.xpath(other.node)),), UNSAFE, ("BT-6",), action)
 
 
-def _accounting_currency(case: Case) -> Iterator[Candidate]:
+def _accounting_currency(case: Case) -> Iterator[Proposal]:
     """Yield the accounting currency (BT-6) that the second VAT total has, if that is not the one stated.
 
     If both are stated, either may be wrong: that of the VAT total (BT-111) is the alternative.
@@ -70,8 +71,8 @@ def _accounting_currency(case: Case) -> Iterator[Candidate]:
     edit = case.add(case.invoice, "tax_currency", currency) if other is absent else case.set(other, currency)
     is_choice = other is not absent and other.filled and other.text != own.text
     if edit:
-        yield Candidate((edit,), _RANK, UNSAFE, ("BT-6",), alternative=is_choice, turned=("BT-110",))
+        yield Proposal((edit,), UNSAFE, ("BT-6",), alternative=is_choice, turned=("BT-110",))
     if is_choice:
         second = [it for it in amounts if it.currency == currency]
         edits = tuple(SetAttribute(case.xpath(it.node), "currencyID", other.text) for it in second)
-        yield Candidate(edits, _RANK, terms=("BT-111",), alternative=True)
+        yield Proposal(edits, terms=("BT-111",), alternative=True)

@@ -10,21 +10,19 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, round2, total
-from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.edits import Edit, Insert
+from einvoice.repair.proposal import AddGroup, Proposal
 
-_RANK = 35
-_TOTAL_RANK = 24
 _REASONS: Final[Mapping[str, str]] = {"AE": "VATEX-EU-AE", "K": "VATEX-EU-IC", "G": "VATEX-EU-G", "O": "VATEX-EU-O"}
 """The only exemption reason code of a category (code list VATEX)."""
 _EXEMPT: Final = (*_REASONS, "E")
 """Categories whose breakdown says why there is no VAT."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate with all missing breakdowns, and one with the missing total of their tax amounts (BT-110)."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal with all missing breakdowns."""
     invoice = case.invoice
-    yield from _tax_total(case)
     stated = {_key(vat) for vat in invoice.vat_breakdown}
     amounts: dict[tuple[str, Any], list[Any]] = {}
     for item, amount in _amounts(invoice):
@@ -48,11 +46,11 @@ def candidates(case: Case) -> Iterator[Candidate]:
     if edits:
         # Only the issuer knows why there is no VAT.
         ceiling = QUESTION if any(category in _EXEMPT for category, _ in missing) else UNSAFE
-        yield Candidate(tuple(edits), _RANK, ceiling, ("BG-23",), whole="BG-23")
+        yield Proposal(tuple(edits), ceiling, ("BG-23",), AddGroup("BG-23"))
 
 
-def _tax_total(case: Case) -> Iterator[Candidate]:
-    """Yield the candidate for the total VAT amount in CII; UBL has it in the element around the breakdowns."""
+def tax_total(case: Case) -> Iterator[Proposal]:
+    """Yield the proposal for the total VAT amount in CII; UBL has it in the element around the breakdowns."""
     invoice = case.invoice
     settlement = "{*}SupplyChainTradeTransaction/{*}ApplicableHeaderTradeSettlement"
     sums = case.root.find(f"{settlement}/{{*}}SpecifiedTradeSettlementHeaderMonetarySummation")
@@ -61,7 +59,7 @@ def _tax_total(case: Case) -> Iterator[Candidate]:
         return
     attributes = {} if invoice.currency is absent else {"currencyID": invoice.currency.text}
     edit = Insert(case.xpath(sums), ("ram:TaxTotalAmount",), decimal_text(tax, 2), attributes)
-    yield Candidate((edit,), _TOTAL_RANK, SAFE, ("BT-110",), is_total=True)
+    yield Proposal((edit,), SAFE, ("BT-110",), is_total=True)
 
 
 def _amounts(invoice: Invoice) -> Iterator[tuple[Any, Any]]:

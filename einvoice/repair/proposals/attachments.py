@@ -10,10 +10,10 @@ from typing import Final
 
 from einvoice.model.values import Binary, absent
 from einvoice.repair.applicability import UNSAFE
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import SetAttribute
+from einvoice.repair.proposal import Proposal
 
-_RANK = 9  # before the removal of the file
 _ATTRIBUTE: Final = "mimeCode"
 _TERM: Final = "BT-125-1"
 _SIGNATURES: Final[Mapping[bytes, str]] = {
@@ -36,8 +36,8 @@ _MAX_SIGNATURE: Final = 16
 """Number of base64 characters that the longest signature needs, a multiple of four."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each attached file whose type a finding is about."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each attached file whose type a finding is about."""
     places = {finding.xpath for finding in case.findings}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:
@@ -48,7 +48,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         known = type_of(it.value)
         if known and known != it.value.attributes.get(_ATTRIBUTE):
-            yield Candidate((SetAttribute(path, _ATTRIBUTE, known),), _RANK, UNSAFE, terms=(_TERM,))
+            yield Proposal((SetAttribute(path, _ATTRIBUTE, known),), UNSAFE, terms=(_TERM,))
 
 
 def type_of(file: Binary) -> str:

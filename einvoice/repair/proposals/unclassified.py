@@ -18,15 +18,15 @@ from einvoice.repair.arithmetic import (
     unclassified,
 )
 from einvoice.repair.assignment import Assignment
-from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.edits import Edit, Insert
+from einvoice.repair.proposal import Proposal
 
-_RANK = 22
 Key = tuple[str, Any]
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate that gives each of them the category and rate with which the taxable amounts are right.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal that gives each of them the category and rate with which the taxable amounts are right.
 
     None if several assignments fit: only the issuer knows which of them is right.
     """
@@ -46,13 +46,13 @@ def candidates(case: Case) -> Iterator[Candidate]:
             edits.append(edit)
             terms.append("BT-119")
     if edits:  # a line that sums up others needs no category
-        yield Candidate(tuple(edits), _RANK - 1, UNSAFE, tuple(terms))
+        yield Proposal(tuple(edits), UNSAFE, tuple(terms), order=-1)
     for item, key in zip(items, keys, strict=True):
         for edit, term in _classified(case, item, key):
             edits.append(edit)
             terms.append(term)
     if edits:
-        yield Candidate(tuple(edits), _RANK, UNSAFE, tuple(terms))
+        yield Proposal(tuple(edits), UNSAFE, tuple(terms))
 
 
 def _lacks_rate(key: Key) -> bool:

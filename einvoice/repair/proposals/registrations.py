@@ -11,10 +11,10 @@ from einvoice.model.group import terms_of
 from einvoice.model.parties import SellerTaxRegistration, TaxRegistration
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import SetAttribute
+from einvoice.repair.proposal import Proposal
 
-_RANK = 12
 _VAT: Final[Mapping[str, str]] = {"UBL": "VAT", "CII": "VA"}
 """The code of VAT by syntax: TaxScheme/ID in UBL (UNCL5153), schemeID in CII (UNTDID 1153)."""
 _TAX_NUMBER: Final[Mapping[str, str]] = {"CII": "FC"}
@@ -25,8 +25,8 @@ _VAT_NUMBER: Final = re.compile(r"(?P<country>[A-Z]{2})(?=[A-Z0-9]*[0-9])[A-Z0-9
 _GREECE: Final = "EL"
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each VAT identifier whose type is not the code of VAT in the syntax.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each VAT identifier whose type is not the code of VAT in the syntax.
 
     The number must have the form of a VAT identifier: a tax number may be meant otherwise.
     """
@@ -44,7 +44,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             # In UBL, the type is an element of its own, and no term.
             terms = terms_of(type(group), "identifier")[:1] if isinstance(edit, SetAttribute) else ()
             turned = (_SELLER_NUMBER,) if isinstance(group, SellerTaxRegistration) else ()
-            yield Candidate((edit,), _RANK, SAFE if is_spelled else QUESTION, terms, turned=turned)
+            yield Proposal((edit,), SAFE if is_spelled else QUESTION, terms, turned=turned)
 
 
 def _is_vat_number(case: Case, group: TaxRegistration) -> bool:

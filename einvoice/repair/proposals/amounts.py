@@ -14,12 +14,11 @@ from einvoice.model.calculation import Operand
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount, UnitPrice, absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.edits import Edit, Remove
 from einvoice.repair.hypotheses import Hypothesis
+from einvoice.repair.proposal import Proposal, SetValues, Swap
 
-_RANK = 20
-_LAST_RANK = 75
 _MAX_ALTERNATIVES = 4
 _ALLOWANCE, _CHARGE = ("BG-20", "BG-27"), ("BG-21", "BG-28")
 """Groups of the document, and those of a line."""
@@ -32,34 +31,34 @@ _INPUTS = ("BT-129", "BT-131", "BT-146", "BT-149")
 """Numbers of lines, from which the totals are calculated."""
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each hypothesis of each explanation; none for a group that is missing.
-
-    Errors that were carried on from total to total are one candidate, as they change the same totals.
-    """
-    carried: dict[int, tuple[Operand, Decimal]] = {}
-    for number, explanation in enumerate(case.hypotheses.explanations):
-        if explanation[0].missing:
-            continue
-        if explanation[0].weight <= 0:
-            carried.update((id(value[0]), value) for value in explanation[0].values)
-            continue
-        for it in explanation[:_MAX_ALTERNATIVES]:
-            if candidate := candidate_of(case, it, _RANK + number):
-                yield candidate
-    if carried and (candidate := candidate_of(case, Hypothesis(0, tuple(carried.values())), _LAST_RANK)):
-        yield replace(candidate, is_fallback=True)
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal for each hypothesis of each explanation; none for a group that is missing."""
+    for order, explanation in enumerate(case.hypotheses.explanations):
+        if explanation[0].weight > 0 and not explanation[0].missing:
+            for it in explanation[:_MAX_ALTERNATIVES]:
+                if proposal := proposal_of(case, it, order):
+                    yield proposal
 
 
-def candidate_of(case: Case, hypothesis: Hypothesis, rank: int) -> Candidate | None:
+def carried(case: Case) -> Iterator[Proposal]:
+    """Yield one proposal for the errors that were carried on from total to total, as they change the same totals."""
+    found: dict[int, tuple[Operand, Decimal]] = {}
+    for best, *_ in case.hypotheses.explanations:
+        if best.weight <= 0 and not best.missing:
+            found.update((id(value[0]), value) for value in best.values)
+    if found and (proposal := proposal_of(case, Hypothesis(0, tuple(found.values())))):
+        yield replace(proposal, is_fallback=True)
+
+
+def proposal_of(case: Case, hypothesis: Hypothesis, order: int = 0) -> Proposal | None:
     """Return the change that a hypothesis proposes; None if the syntax has no place for one of its values."""
     if hypothesis.surplus is not None:
         group = hypothesis.surplus
         number = _GROUPS[hypothesis.summands[0].term]
         ceiling = UNSAFE if number == "BG-23" else QUESTION
-        return Candidate((Remove(case.xpath(group.node)),), rank, ceiling, (number,))
+        return Proposal((Remove(case.xpath(group.node)),), ceiling, (number,), order=order)
     if hypothesis.turned is not None:
-        return _turned(case, hypothesis.turned, rank)
+        return _turned(case, hypothesis.turned, order)
     edited = [(edit, it) for it, number in hypothesis.values if (edit := _edit(case, it, number))]
     if not edited or len(edited) < len(hypothesis.values):
         return None
@@ -69,18 +68,18 @@ def candidate_of(case: Case, hypothesis: Hypothesis, rank: int) -> Candidate | N
     is_common = len(places) > 1 and not hypothesis.exchanged and any(it.number is not None for it in places)
     is_given = all(it.term in _GIVEN for it in places)
     is_total = not any(it.term in _INPUTS for it in places)
-    return Candidate(
+    return Proposal(
         edits,
-        rank,
         QUESTION if is_common else SAFE,
         terms,
+        Swap() if hypothesis.exchanged else SetValues(),
+        order=order,
         is_total=is_total,
         beside=is_given,
-        swapped=hypothesis.exchanged,
     )
 
 
-def _turned(case: Case, item: Any, rank: int) -> Candidate | None:
+def _turned(case: Case, item: Any, order: int) -> Proposal | None:
     indicator = item.indicator
     other = _OTHER.get(indicator.text) if indicator is not absent and indicator.node is not None else None
     if other is None:
@@ -88,7 +87,7 @@ def _turned(case: Case, item: Any, rank: int) -> Candidate | None:
     turned = {it.number for node in item.node.iter() for it in case.by_element.get(node, ())}
     becomes = _CHARGE if other in ("true", "1") else _ALLOWANCE
     terms = (becomes[case.line_of(item.node) is not None],)
-    return Candidate((case.set(indicator, other),), rank, QUESTION, terms, turned=tuple(sorted(turned)))
+    return Proposal((case.set(indicator, other),), terms=terms, order=order, turned=tuple(sorted(turned)))
 
 
 def _edit(case: Case, place: Operand, number: Decimal) -> Edit | None:

@@ -12,15 +12,14 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, UNSAFE, Applicability
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
+from einvoice.repair.proposal import Proposal
 from einvoice.syntax.detect import Specification, declared_specification, specifications
 from einvoice.syntax.remarks import nearest
 
-_RANK = 30
 
-
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield candidates for missing and empty terms."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield proposals for missing and empty terms."""
     invoice = case.invoice
     if _is_doubtful(case, invoice.business_process, "BT-23"):
         for process in dict.fromkeys(it.business_process for it in _current() if it.business_process):
@@ -34,7 +33,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             yield from _filled(case, line, "identifier", free, "BT-126", ceiling)
 
 
-def _specification(case: Case) -> Iterator[Candidate]:
+def _specification(case: Case) -> Iterator[Proposal]:
     """Yield the current specification that the declared one resembles; if none is declared, those that are possible.
 
     A specification of another country, or another edition, is never replaced: that would only change the label.
@@ -53,8 +52,8 @@ def _specification(case: Case) -> Iterator[Candidate]:
     core, *others = [it for it in _current() if case.syntax in it.syntaxes]
     suggested = [it for it in others if _suggests(case.invoice, it)]
     for it in (core, *suggested) if suggested else ():
-        for candidate in _filled(case, case.invoice, "specification", it.identifiers[0], "BT-24"):
-            yield replace(candidate, alternative=True, beside=it is core)
+        for proposal in _filled(case, case.invoice, "specification", it.identifiers[0], "BT-24"):
+            yield replace(proposal, alternative=True, beside=it is core)
 
 
 def _current() -> list[Specification]:
@@ -85,13 +84,11 @@ def _is_numbered(case: Case, line: Line, free: str) -> bool:
 
 def _filled(
     case: Case, group: Group, field: str, text: str, term: str, ceiling: Applicability = QUESTION
-) -> Iterator[Candidate]:
+) -> Iterator[Proposal]:
     value = getattr(group, field)
     if value is not absent and value.raw == text:
         return
     edit = case.add(group, field, text) if value is absent else case.set(value, text)
     ceiling = QUESTION if value is not absent and value.filled else ceiling
     if edit:
-        yield Candidate(
-            (edit,), _RANK, ceiling, terms=(term,) if term else tuple(filter(None, (case.term_of(group, field),)))
-        )
+        yield Proposal((edit,), ceiling, terms=(term,) if term else tuple(filter(None, (case.term_of(group, field),))))

@@ -9,16 +9,16 @@ from typing import Any
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import is_taxed, round2, total
-from einvoice.repair.case import Candidate, Case, decimal_text, plain_path
+from einvoice.repair.case import Case, decimal_text, plain_path
 from einvoice.repair.edits import Insert
+from einvoice.repair.proposal import AddGroup, Proposal
 from einvoice.syntax.paths import path_of
 
-_RANK = 27
 _GROUP = "BG-22"
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate with all totals, if all follow from the invoice.
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield a proposal with all totals, if all follow from the invoice.
 
     The amount due is the total with VAT: what was paid before, only the issuer knows.
     """
@@ -27,7 +27,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
     amounts = _totals(case.invoice)
     if absent not in map(round2, amounts.values()):
         edits = tuple(_added(case, number, amount) for number, amount in amounts.items())
-        yield Candidate(edits, _RANK, terms=(_GROUP,), whole=_GROUP, is_total=True)
+        yield Proposal(edits, terms=(_GROUP,), action=AddGroup(_GROUP), is_total=True)
 
 
 def _totals(invoice: Invoice) -> dict[str, Any]:

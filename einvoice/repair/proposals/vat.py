@@ -11,20 +11,22 @@ from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.edits import Edit, Remove
+from einvoice.repair.proposal import Proposal
 
-_RANK = 40
 _RATE: Final = re.compile(r"(\d{1,3}(\.\d{1,9})?)?", re.ASCII)
 _VAT: Final = "VAT"
 _STANDARD: Final = "S"
+_FIRST: Final = -2
+"""Order of the changes of all entries of a category."""
 _WITHOUT_RATE: Final = "O"
 """The only VAT category that has no rate, not even zero (EN 16931-1, BR-O-05)."""
 _TERMS = {"BT-95", "BT-96", "BT-102", "BT-103", "BT-118", "BT-119", "BT-151", "BT-152"}
 
 
-def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield candidates for each tax of a line, allowance, charge or breakdown that a finding may be about."""
+def proposals(case: Case) -> Iterator[Proposal]:
+    """Yield proposals for each tax of a line, allowance, charge or breakdown that a finding may be about."""
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
         return
     taxes = [group for group in case.groups.values() if isinstance(group, TaxCategory)]
@@ -40,23 +42,23 @@ def candidates(case: Case) -> Iterator[Candidate]:
             others = list(_by_amounts(tax, own, others))
         for pair in others:
             if pair != own:
-                rank = _RANK - doubtful - (pair[0] == own[0] or pair[1] == own[1])
-                yield from _candidate(case, tax, pair, rank)
+                order = -doubtful - (pair[0] == own[0] or pair[1] == own[1])
+                yield from _proposal(case, tax, pair, order)
 
 
-def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
-    """Yield a candidate for each tax of another or no type; EN 16931 has no other tax than VAT."""
+def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Proposal]:
+    """Yield a proposal for each tax of another or no type; EN 16931 has no other tax than VAT."""
     for tax in taxes:
         if tax.is_vat:
             continue
         given = "" if tax.scheme is absent else tax.scheme.raw.strip()
         edit = case.add(tax, "scheme", _VAT) if tax.scheme is absent else case.set(tax.scheme, _VAT)
         if edit is not None:
-            yield Candidate((edit,), _RANK, SAFE if given.upper() in ("", _VAT) else QUESTION)
+            yield Proposal((edit,), SAFE if given.upper() in ("", _VAT) else QUESTION)
 
 
-def _of_untaxed(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
-    """Yield a candidate for each category without tax that has rates: its tax says whether category or rate is wrong.
+def _of_untaxed(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Proposal]:
+    """Yield a proposal for each category without tax that has rates: its tax says whether category or rate is wrong.
 
     With tax, it may be the standard rate everywhere; without, the rates are 0, or not stated at all.
     """
@@ -70,10 +72,10 @@ def _of_untaxed(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]
             continue
         if not any(amounts):
             edits = [_unrated(case, tax) for tax in rated]
-            yield Candidate(tuple(edits), _RANK - 2, terms=tuple(case.term_of(tax, "rate") for tax in rated))
+            yield Proposal(tuple(edits), order=_FIRST, terms=tuple(case.term_of(tax, "rate") for tax in rated))
         elif len(rated) == len(same):
             edits = [case.set(tax.category, _STANDARD) for tax in same]
-            yield Candidate(tuple(edits), _RANK - 2, terms=tuple(case.term_of(tax, "category") for tax in same))
+            yield Proposal(tuple(edits), order=_FIRST, terms=tuple(case.term_of(tax, "category") for tax in same))
 
 
 def _unrated(case: Case, tax: TaxCategory) -> Edit:
@@ -111,7 +113,7 @@ def _plain(number: Any) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterator[Candidate]:
+def _proposal(case: Case, tax: Any, pair: tuple[str, str], order: int) -> Iterator[Proposal]:
     edits: list[Edit] = []
     terms: list[str] = []
     ceiling = UNSAFE if _pair(tax)[0] in ("", pair[0]) else QUESTION
@@ -137,4 +139,4 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
         edits.append(edit)
         terms.append("")
     if edits:
-        yield Candidate(tuple(edits), rank, ceiling, tuple(terms))
+        yield Proposal(tuple(edits), ceiling, tuple(terms), order=order)
