@@ -208,14 +208,16 @@ _DEFAULTS: Final = {"BT-119": _ZERO}
 """Factors that can be missing; a rate only in a category without rates."""
 _PATHS: Final = {"BT-147": "lines.price_allowances.amount", "BT-148": "lines.gross_unit_price"}
 """Paths of terms that UBL and CII have at different places; the others are in the table of terms."""
-_IN_CODES: Final = {
+IN_CODES: Final = {
     "S": "S", "Z": "Z", "E": "E", "AE": "AE", "K": "IC", "G": "G", "O": "O", "L": "AF", "M": "AG",
 }  # fmt: skip
 """VAT categories, and how the codes of rules name them."""
 
+LOOSER_RULES: Final = {"PLAUS-LINE-AMOUNT": "PEPPOL-EN16931-R120"}
+"""Rules that state an equation with another tolerance than the one in the table."""
 RULES: Final = frozenset(
-    code.format(category) for it in EQUATIONS.values() for code in it.rules for category in _IN_CODES.values()
-)
+    code.format(category) for it in EQUATIONS.values() for code in it.rules for category in IN_CODES.values()
+) | {*LOOSER_RULES}
 """Codes of all rules that state an equation."""
 
 
@@ -301,7 +303,7 @@ class Calculation:
     @property
     def rules(self) -> tuple[str, ...]:
         """Codes of the rules that state the equation here."""
-        category = _IN_CODES.get(self.place.category.text, "") if self.equation.at == "vat_breakdown" else ""
+        category = IN_CODES.get(self.place.category.text, "") if self.equation.at == "vat_breakdown" else ""
         return tuple(code.format(category) for code in self.equation.rules if category or "{}" not in code)
 
     @property

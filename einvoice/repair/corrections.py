@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Final
 
 from einvoice.localization import Language, Messages
+from einvoice.model.calculation import IN_CODES, LOOSER_RULES
 from einvoice.model.invoice import Invoice
-from einvoice.repair.case import Case
+from einvoice.repair.case import Case, decimal_text
+from einvoice.repair.categories import Misplaced, misplaced
 from einvoice.repair.cause import missing_amount
-from einvoice.repair.change import capitalized, clauses
+from einvoice.repair.change import Step, capitalized, clauses
 from einvoice.repair.content import is_within
 from einvoice.repair.hypotheses import Hypothesis
+from einvoice.repair.proposal import Proposal
+from einvoice.repair.proposals import vat
 from einvoice.repair.proposals.amounts import proposal_of
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import shipped
@@ -20,6 +25,8 @@ _TEXTS: Final = Messages("einvoice.repair", "causes")
 _MIN_FACTS: Final = 2
 """How many contradictions a correction has to resolve; one alone says only that one of several numbers is wrong."""
 _MAX_CHOICES: Final = 3
+_TAX_AMOUNT: Final = "BR-CO-17"
+_WITHOUT_RATE: Final = "O"
 _ENDS: Final = ".?"
 
 
@@ -37,6 +44,8 @@ class Corrections:
 
     def text(self, code: str, node: Any, lang: Language) -> str:
         """Return what to correct because of the finding of a rule at an element; "" if that is not proven."""
+        if steps := self._category(code):
+            return _TEXTS[lang]["sentence"].format(text=capitalized(clauses(steps, lang)))
         explanation = next((it for it in self._proven() if self._is_about(it[0], code, node)), ())
         stated = [it for it in explanation if not it.missing] or explanation
         texts = list(dict.fromkeys(self._text(it, node, lang) for it in stated))
@@ -47,6 +56,24 @@ class Corrections:
         words = _TEXTS[lang]
         return words["sentence"].format(text=capitalized(words["or"].join(it.rstrip(_ENDS) for it in texts)))
 
+    def _category(self, code: str) -> tuple[Step, ...]:
+        """Return the steps that correct a VAT category and rate, if the rule is about it or the one that is right."""
+        if self._misplaced is None:
+            return ()
+        taxes, *keys = self._misplaced
+        if not any(f"-{IN_CODES.get(category, '?')}-" in code for category, _ in keys) and code != _TAX_AMOUNT:
+            return ()
+        category, rate = keys[1]
+        pair = category, "" if category == _WITHOUT_RATE else decimal_text(rate)
+        found = [proposal for tax in taxes for proposal in vat.proposal_of(self._case, tax, pair)]
+        edits = tuple(edit for it in found for edit in it.edits)
+        terms = tuple(term for it in found for term in it.terms)
+        return self._steps.of(Proposal(edits, terms=terms)) if len(found) == len(taxes) else ()
+
+    @cached_property
+    def _misplaced(self) -> Misplaced | None:
+        return misplaced(self._case.invoice)
+
     def _proven(self) -> Iterator[tuple[Hypothesis, ...]]:
         """Yield the explanations by numbers that are stated; a missing one has a finding of its own."""
         for it in self._case.hypotheses.explanations:
@@ -55,7 +82,9 @@ class Corrections:
                 yield it
 
     def _is_about(self, hypothesis: Hypothesis, code: str, node: Any) -> bool:
-        invoice = self._case.invoice
+        invoice, code = self._case.invoice, LOOSER_RULES.get(code, code)
+        if any(operand.value.node is node for operand, _ in hypothesis.values):
+            return True
         places = (place for known, place in self._case.hypotheses.rules(hypothesis) if known == code)
         return any(it is invoice or (it.node is not None and is_within(node, it.node)) for it in places)
 

@@ -84,7 +84,7 @@ class Hypothesis:
         exchanged: whether the values have each other's place.
         includes_vat: whether prices and net amounts of the lines include VAT; the net ones are not known to the cent.
         solved: indices of the equations that hold with it.
-        cost: number of values beyond the first one that have to be wrong, too.
+        cost: number of values beyond the first one that have to be wrong, too, and of equations that it contradicts.
     """
 
     prior: int
@@ -165,18 +165,22 @@ class Hypotheses:
             self._states[index] = self._state(index, {}, ())
 
     def _weighed(self, hypothesis: Hypothesis) -> Hypothesis | None:
-        """Return a hypothesis with what it solves; None if it solves nothing, or contradicts an equation that holds."""
+        """Return a hypothesis with what it solves; None if it solves nothing, or contradicts an equation that holds.
+
+        That another equation, which lacked the number, does not hold with it speaks against it.
+        """
         if hypothesis.solved:
             return hypothesis
         values = {_key(operand): number for operand, number in hypothesis.values}
-        solved = []
+        solved, cost = [], hypothesis.cost
         for index in self._affected(values, hypothesis.summands):
             before, after = self._states[index], self._state(index, values, hypothesis.summands)
             if after < before and before in (State.EXACT, State.NEAR):
                 return None
             if before in (State.WRONG, State.LACKING) and after in (State.EXACT, State.NEAR):
                 solved.append(index)
-        return replace(hypothesis, solved=frozenset(solved)) if solved else None
+            cost += before is State.LACKING and after is State.WRONG
+        return replace(hypothesis, solved=frozenset(solved), cost=cost) if solved else None
 
     def _affected(self, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> set[int]:
         found = {index for key in values for index in self._of[key]}

@@ -142,7 +142,7 @@ class Steps:
         lines = lines_of(self._case, element)
         match edit:
             case Insert():
-                yield Step("add", term, edit.path[-1], lines, "", edit.text)
+                yield Step("add", term, _added_label(edit.path), lines, "", edit.text)
                 yield from _attributes(edit, term, lines)
             case Remove():
                 term, text = self._removed(element, term), (element.text or "").strip()
@@ -322,6 +322,11 @@ def _label(element: Any, attribute: str = "") -> str:
     if outer:  # the outermost one: in UBL, the party of a role is cac:Party
         label = f"{quoted(name(outer[-1].tag))}/{'' if outer[-1] is steps[0].getparent() else '…/'}{label}"
     return f"{label}/@{quoted(attribute)}" if attribute else label
+
+
+def _added_label(path: Sequence[str]) -> str:
+    """Return the name of an element that is added, with that of its parent if its own one says nothing."""
+    return "/".join(path[-2:] if path[-1].partition(":")[2] in _AMBIGUOUS else path[-1:])
 
 
 def _written(element: Any) -> str:

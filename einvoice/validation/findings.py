@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from einvoice.validation.selection import RuleSelection
 
 _NAMES: Final = r"[\w:]+(/[\w:]+)*"
+_OF_AMOUNTS: Final = re.compile("BR-(DEC|S|Z|E|AE|IC|G|O|AF|AG)-[0-9]")
+"""Codes of rules about the decimals of amounts, and about a VAT category."""
 _NOT_BLANK: Final = "not_blank"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
@@ -97,7 +99,7 @@ class FindingBuilder:
         )
 
     def _advice(self, code: str, node: Any) -> Advice | None:
-        return Advice(self._numbers, code, node) if code in RULES else None
+        return Advice(self._numbers, code, node) if code in RULES or _OF_AMOUNTS.match(code) else None
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""

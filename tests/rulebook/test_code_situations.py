@@ -220,7 +220,7 @@ OTHER = [
         "PROFILE-NOT-USED",
         replaced(profile("basic"), r'(<ram:TaxTotalAmount currencyID=)"EUR"', r'\1"SEK"'),
         "A tax amount is in a currency that the invoice does not use",
-        "Correct the currency (currencyID)",
+        "Make the currencies agree",
     ),
     (
         "equal",

@@ -35,7 +35,7 @@ Described = tuple[Edit, str]
 
 
 def proposals(case: Case) -> Iterator[Proposal]:
-    """Yield the rates that the tax amounts say, and then the tax amounts that the rates say.
+    """Yield the rates that the tax amounts say, and beside them the tax amounts that the rates say.
 
     None if the tax amounts and the totals do not agree with each other: then it is an amount that is wrong.
     """
@@ -46,7 +46,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
     for order, edits in enumerate((list(_rates(case, faulty)), list(_amounts(case, faulty)))):
         if edits:
             edited, terms = zip(*edits, strict=True)
-            yield Proposal(edited, terms=terms, order=order, alternative=True)
+            yield Proposal(edited, terms=terms, order=order, alternative=True, beside=bool(order))
 
 
 def _faulty(case: Case) -> dict[Key, list[Any]]:

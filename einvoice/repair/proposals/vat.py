@@ -43,7 +43,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
         for pair in others:
             if pair != own:
                 order = -doubtful - (pair[0] == own[0] or pair[1] == own[1])
-                yield from _proposal(case, tax, pair, order)
+                yield from proposal_of(case, tax, pair, order)
 
 
 def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Proposal]:
@@ -113,7 +113,8 @@ def _plain(number: Any) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _proposal(case: Case, tax: Any, pair: tuple[str, str], order: int) -> Iterator[Proposal]:
+def proposal_of(case: Case, tax: Any, pair: tuple[str, str], order: int = 0) -> Iterator[Proposal]:
+    """Yield the change of category and rate of a tax, a text each; none if the syntax has no place for one of them."""
     edits: list[Edit] = []
     terms: list[str] = []
     ceiling = UNSAFE if _pair(tax)[0] in ("", pair[0]) else QUESTION

@@ -1,0 +1,69 @@
+"""Finds the VAT category that stands in the wrong place: in an entry of the breakdown, or in the lines that it adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeAlias
+
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import TAXED, category_of, round2, signed_amount, taxed_items, total
+
+Key: TypeAlias = tuple[str, Any]
+
+
+class Misplaced(NamedTuple):
+    """Taxes of one category and rate that belong to another one."""
+
+    taxes: Sequence[Any]
+    given: Key
+    right: Key
+
+
+def key_of(tax: Any) -> Key:
+    """Return category and rate, by which amounts are added; the rate is 0 in a category without tax."""
+    category, rate = category_of(tax)
+    return (category, rate) if category in TAXED else (category, Decimal(0))
+
+
+def misplaced(invoice: Invoice) -> Misplaced | None:
+    """Return the entry or the items whose category or rate is wrong, as all amounts say; None if they do not.
+
+    One category has the amount too much that another one lacks. If no item belongs to an entry, and no entry to the
+    items, the tax amount says which of them is right.
+    """
+    rows = {key_of(vat): vat for vat in invoice.vat_breakdown}
+    items: dict[Key, list[tuple[Any, Any]]] = {}
+    for item in taxed_items(invoice):
+        for tax in item.taxes:
+            items.setdefault(key_of(tax), []).append((signed_amount(item), tax))
+    left = {key: _sum(items.get(key, ())) for key in (*rows, *items)}
+    for key, row in rows.items():
+        left[key] -= row.taxable_amount.number
+    wrong = [key for key, amount in left.items() if amount]
+    if len(rows) < len(invoice.vat_breakdown) or absent in (*left.values(), *(rate for _, rate in left)):
+        return None
+    if len(wrong) != 2 or left[wrong[0]] + left[wrong[1]]:
+        return None
+    for surplus, lacking in (wrong, wrong[::-1]):
+        if lacking not in rows or surplus not in items:
+            continue
+        row, stated = rows[lacking], items[surplus]
+        if surplus not in rows and lacking not in items and _fits(row, surplus):
+            return None if _fits(row, lacking) else Misplaced([row], lacking, surplus)
+        amount = left[surplus]
+        moved = stated if _sum(stated) == amount else [it for it in stated if it[0] == amount]
+        if _fits(row, lacking) and (len(moved) == 1 or moved is stated):
+            return Misplaced([tax for _, tax in moved], surplus, lacking)
+    return None
+
+
+def _sum(items: Sequence[tuple[Any, Any]]) -> Any:
+    return total(amount for amount, _ in items)
+
+
+def _fits(row: Any, key: Key) -> bool:
+    """Return whether the tax amount of an entry is that of a category and rate."""
+    tax = round2(row.taxable_amount.number * key[1] / 100)
+    return bool(tax is not absent and tax == row.tax_amount.number)
