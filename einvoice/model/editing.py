@@ -14,7 +14,12 @@ from typing import Any, Final, NamedTuple
 from einvoice.model.terms import name
 from einvoice.model.values import Binary, Date, Number, Value, absent
 
-_PLAIN: Final = ((Number, "a Decimal or int"), (Date, "a datetime.date"), (Binary, "bytes"), (Value, "text (str)"))
+_PLAIN: Final = (
+    (Number, "a Decimal, int or text"),
+    (Date, "a datetime.date or text"),
+    (Binary, "bytes"),
+    (Value, "text (str)"),
+)
 """Plain Python type of each type of value."""
 
 
@@ -34,12 +39,13 @@ def content_of(declared: Declared, given: Any, previous: Any) -> Any:
     Args:
         declared: declaration of the field.
         given: what is assigned. A plain value becomes a value of the field: `str` for text, codes and identifiers,
-            `Decimal` or `int` for numbers, `datetime.date` for dates, `bytes` for files.
+            `Decimal`, `int` or text such as "12.50" for numbers, `datetime.date` or text such as "2026-12-31" for
+            dates, `bytes` for files.
         previous: content that it replaces. A plain value keeps the attributes of a single one: scheme, currency, unit.
 
     Raises:
         TypeError: the value has the wrong type.
-        ValueError: the number is not finite.
+        ValueError: the text is no number or calendar date, or the number is not finite.
     """
     if given is absent:
         return () if declared.many else absent
@@ -67,6 +73,11 @@ def _single(declared: Declared, given: Any, previous: Any, index: str) -> Any:
 def _text(declared: Declared, given: Any) -> str | None:
     """Return a plain value as the text of a document; None if its type does not suit the field."""
     kind = declared.type
+    if issubclass(kind, Number | Date) and isinstance(given, str):
+        if kind(given).value is absent:
+            example = "a date such as 2026-12-31" if issubclass(kind, Date) else "a number such as 12.50"
+            raise ValueError(f"{_label(declared)} must be {example}, not {given!r}")
+        return given
     if issubclass(kind, Number):
         if not isinstance(given, Decimal | int) or isinstance(given, bool):
             return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, cast, 
 from einvoice.localization import Language
 from einvoice.localization.options import language
 from einvoice.model.group import Group, first, inside, term, terms, view
-from einvoice.model.iteration import content_of
+from einvoice.model.iteration import content_of, set_content
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
     AllowanceCharge,
@@ -460,6 +460,31 @@ class Invoice(Identified):
         except LookupError as error:
             near = similar(number)
             raise KeyError(f"{error}" + (f"; did you mean {near!r}?" if near else "")) from None
+
+    def __setitem__(self, number: str, given: Any) -> None:
+        """Set a business term, such as `invoice["BT-9"] = "2026-12-01"`; groups around it are added.
+
+        Takes what the field of the term takes, see `model.editing`.
+
+        Raises:
+            KeyError: there is no such term; the message names a similar one.
+            TypeError: the value has the wrong type, or the invoice has the term several times; the message says where.
+            ValueError: the text is no number or date, or the number is not finite.
+        """
+        self[number]  # an unknown term
+        set_content(self, number, given)
+
+    def recalculate(self) -> None:
+        """Calculate the amounts again, from quantity and price of each line to the amount due.
+
+        These are BT-131 of each line, BT-116 and BT-117 of the VAT breakdown, and the totals BT-106 to BT-110, BT-112
+        and BT-115. The VAT breakdown gets an entry for each category and rate of the lines, allowances and charges, and
+        loses others; why there is no VAT (BT-120, BT-121) only the issuer can add. Amounts of allowances and charges,
+        paid amount (BT-113) and rounding (BT-114) stay. An amount whose operands are missing stays, too.
+        """
+        from einvoice.model.recalculation import recalculate
+
+        recalculate(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content as plain data, ready for JSON: nested by the names of the fields, without empty ones.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from einvoice.model.group import Group, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.lines import Document, Line
 from einvoice.model.money import AllowanceCharge, TaxTotal
 from einvoice.model.parties import SellerTaxRegistration
@@ -106,6 +106,29 @@ def content_of(invoice: Group, number: str) -> Any:
     if repeats(known):
         return found
     return found[0] if found else absent
+
+
+def set_content(invoice: Group, number: str, given: Any) -> None:
+    """Set the content of a known business term; see `Invoice.__setitem__`.
+
+    Raises:
+        TypeError: the invoice has the term several times, or it is an attribute of another one.
+    """
+    if owner_number := owner(number):
+        raise TypeError(f"{number} is an attribute of {owner_number}: assign a value that has it")
+    *steps, field = term(number).path.split(".")
+    group: Any = invoice
+    for step in steps:
+        kind, many = types_of(type(group))[step]
+        content = getattr(group, step)
+        found = list(content) if many else [content] if content is not absent else []
+        if many and (len(found) > 1 or repeats(term(number))):
+            raise TypeError(f"an invoice can have {number} several times: assign it in invoice.{step}[…]")
+        if not found:
+            found = [kind()]
+            setattr(group, step, found if many else found[0])
+        (group,) = found
+    setattr(group, field, given)
 
 
 def _at(group: Any, path: Sequence[str]) -> Iterator[Any]:

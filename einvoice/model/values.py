@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import FunctionType, MappingProxyType
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast, overload
 
 from einvoice.model import location
 
@@ -149,6 +149,11 @@ class Value:
         """XPath of the value, with the prefixes of ``NAMESPACES``; empty for one that was not read from a document."""
         return location.xpath(self.node, self.attribute)
 
+    if TYPE_CHECKING:  # fields of groups take plain values, too; see `model.editing`
+
+        def __get__(self, group: object, owner: object = None) -> Self: ...
+        def __set__(self, group: object, given: Value | str) -> None: ...
+
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
         for name in Value.__slots__:
@@ -248,6 +253,10 @@ class Number(Value):
     datatype = "Number"
     number: Any
 
+    if TYPE_CHECKING:
+
+        def __set__(self, group: object, given: Value | Decimal | int | str) -> None: ...
+
     def __getattr__(self, name: str) -> Any:
         """Parse ``number`` on first use; the slot stores it."""
         if name != "number":
@@ -259,6 +268,68 @@ class Number(Value):
     def value(self) -> Any:
         """The ``number``."""
         return self.number
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is equal: to another value if the text is the same, to a `Decimal` or `int` by number."""
+        return bool(self.number == other) if isinstance(other, Decimal | int) else super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash(self.raw if self.number is absent else self.number)
+
+    def __lt__(self, other: Operand) -> bool:
+        return bool(self.number < _number(other))
+
+    def __le__(self, other: Operand) -> bool:
+        return bool(self.number <= _number(other))
+
+    def __gt__(self, other: Operand) -> bool:
+        return bool(self.number > _number(other))
+
+    def __ge__(self, other: Operand) -> bool:
+        return bool(self.number >= _number(other))
+
+    def __add__(self, other: Operand) -> Decimal:
+        return cast("Decimal", self.number + _number(other))
+
+    def __sub__(self, other: Operand) -> Decimal:
+        return cast("Decimal", self.number - _number(other))
+
+    def __rsub__(self, other: Operand) -> Decimal:
+        return cast("Decimal", _number(other) - self.number)
+
+    def __mul__(self, other: Operand) -> Decimal:
+        return cast("Decimal", self.number * _number(other))
+
+    def __truediv__(self, other: Operand) -> Decimal:
+        return cast("Decimal", self.number / _number(other))
+
+    def __rtruediv__(self, other: Operand) -> Decimal:
+        return cast("Decimal", _number(other) / self.number)
+
+    def __neg__(self) -> Decimal:
+        return cast("Decimal", -self.number)
+
+    def __abs__(self) -> Decimal:
+        return cast("Decimal", abs(self.number))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+Operand: TypeAlias = Number | Decimal | int
+"""What can be calculated with a number of the invoice; a float is refused, as it is not exact."""
+
+
+def _number(operand: Any) -> Any:
+    """Return the number of an operand; ``absent`` for a malformed or missing one.
+
+    Raises:
+        TypeError: it is none, such as a float.
+    """
+    if operand is absent or isinstance(operand, Number):
+        return operand.number
+    if isinstance(operand, Decimal | int):
+        return operand
+    raise TypeError(f"amounts are calculated with Decimal or int, not {type(operand).__name__}")
 
 
 class Amount(Number):
@@ -317,12 +388,49 @@ class Date(Value):
     __slots__ = ()
     datatype = "Date"
 
+    if TYPE_CHECKING:
+
+        def __set__(self, group: object, given: Value | datetime.date | str) -> None: ...
+
     @property
     def date(self) -> Any:
         """The date; ``absent`` if the text is not a calendar date."""
         return _date_of_short(self.raw) if len(self.raw) < _SHORT else _date_of(self.raw)
 
     value = date
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is equal: to another value if the text is the same, to a date by the day."""
+        return bool(self.date == other) if isinstance(other, datetime.date) else super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash(self.raw if self.date is absent else self.date)
+
+    def __lt__(self, other: Date | datetime.date) -> bool:
+        return bool(self.date < _day(other))
+
+    def __le__(self, other: Date | datetime.date) -> bool:
+        return bool(self.date <= _day(other))
+
+    def __gt__(self, other: Date | datetime.date) -> bool:
+        return bool(self.date > _day(other))
+
+    def __ge__(self, other: Date | datetime.date) -> bool:
+        return bool(self.date >= _day(other))
+
+    def __add__(self, days: datetime.timedelta) -> datetime.date:
+        return cast("datetime.date", self.date + days)
+
+    @overload
+    def __sub__(self, other: datetime.timedelta) -> datetime.date: ...
+    @overload
+    def __sub__(self, other: Date | datetime.date) -> datetime.timedelta: ...
+    def __sub__(self, other: Any) -> Any:
+        return self.date - _day(other)
+
+
+def _day(operand: Any) -> Any:
+    return operand.date if operand is absent or isinstance(operand, Date) else operand
 
 
 class Binary(Value):
