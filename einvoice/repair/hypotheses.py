@@ -48,7 +48,7 @@ _LINE: Final = ("BT-131", "BT-146", "BT-129", "BT-149")
 _GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
 _SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
 _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
-_CERTAIN, _UNLIKELY = -1, 9
+_CERTAIN, _FRACTION, _UNLIKELY = -1, 5, 9
 """A base quantity with which prices are those of one unit is no coincidence; a price without one is no slip."""
 _MAX_DECIMALS: Final = 2
 """More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
@@ -148,8 +148,8 @@ class Hypotheses:
             best = min(weighed, key=lambda it: (-it.weight, it.prior))
             same = (it for it in weighed if it.solved == best.solved and it.weight == best.weight)
             likely = sorted(same, key=lambda it: it.prior)
-            limit = 0 if likely[0].prior == _CERTAIN else _UNLIKELY
-            yield tuple(it for it in likely if it.prior < limit or it is likely[0])
+            limit = 0 if likely[0].prior == _CERTAIN else max(likely[0].prior + 1, _FRACTION)
+            yield tuple(it for it in likely if it.prior < min(limit, _UNLIKELY) or it is likely[0])
             self._apply(best)
 
     def _apply(self, hypothesis: Hypothesis) -> None:
@@ -503,7 +503,7 @@ def _prior(operand: Operand, value: Decimal) -> int:
         return (_UNLIKELY if operand.term in _OF_PRICES else 3) if operand.is_optional else 0
     if _is_slip(number, value):
         return 0
-    return 3 if _decimals(value) <= max(_decimals(number), _MAX_DECIMALS) else 5
+    return 3 if _decimals(value) <= max(_decimals(number), _MAX_DECIMALS) else _FRACTION
 
 
 def _decimals(number: Decimal) -> int:

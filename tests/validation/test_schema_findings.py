@@ -254,3 +254,9 @@ def test_name_that_several_elements_contain_has_no_place() -> None:
 def test_repeated_element_with_a_single_value_has_its_term(document: str, element: str, term: str) -> None:
     finding = finding_of("SCHEMA-REPEATED-ELEMENT", document, f"(<{element}>.*?</{element}>)", r"\1\1")
     assert finding.terms == ((term,) if term else ())
+
+
+def test_several_elements_in_the_wrong_place_have_the_whole_order() -> None:
+    document = UBL.replace("<cbc:ID>", "<cbc:Note>Danke.</cbc:Note><cbc:UUID>1</cbc:UUID><cbc:ID>", 1)
+    found = [it for it in einvoice.validate(document.encode(), lang="en").findings if it.code == "SCHEMA-ELEMENT-ORDER"]
+    assert any("cbc:ID, cbc:UUID, cbc:IssueDate" in it.fix() for it in found)

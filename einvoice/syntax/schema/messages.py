@@ -107,6 +107,13 @@ def _namespace(tag: str) -> str:
     return quote(etree.QName(tag).namespace or "–", limit=_QUOTED, keep_end=True)
 
 
+def _order(parent: etree._Element, tags: list[str]) -> dict[str, str]:
+    """Return the value with the right order of the elements, if several of them are in the wrong place."""
+    stated = [tags.index(it.tag) for it in parent.iterchildren("*") if it.tag in tags]
+    late = [rank for at, rank in enumerate(stated) if any(other < rank for other in stated[at + 1 :])]
+    return {"order": _names([tags[rank] for rank in sorted({*stated})])} if len({*late}) > 1 else {}
+
+
 # Elements that are missing, misplaced or unknown
 
 
@@ -254,11 +261,15 @@ def _misplaced(element: etree._Element, previous: etree._Element | None, sequenc
         return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | max_occurs | equal)
     if position < last:
         after = next(child for child in parent.iterchildren("*") if tags.index(child.tag) > position)
-        return _Explanation("SCHEMA-ELEMENT-ORDER", element, values | {"before": _name(after.tag)})
+        return _Explanation(
+            "SCHEMA-ELEMENT-ORDER", element, values | {"before": _name(after.tag), **_order(parent, tags)}
+        )
     missing = _required(sequence[last + 1 : position])
     late = next((sibling for sibling in element.itersiblings("*") if sibling.tag in missing), None)
     if late is not None:
-        return _Explanation("SCHEMA-ELEMENT-ORDER", late, values | {"before": _name(element.tag)})
+        return _Explanation(
+            "SCHEMA-ELEMENT-ORDER", late, values | {"before": _name(element.tag), **_order(parent, tags)}
+        )
     later = [tag for tag in _required(sequence[position:]) if parent.find(tag) is None]
     return _missing_children(parent, [*missing, *later])
 
