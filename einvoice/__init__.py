@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
-    from einvoice.conversion import Converted, Loss, convert
+    from einvoice.comparison.diff import InvoiceDiff, diff
+    from einvoice.conversion.changes import TermChange
+    from einvoice.conversion.convert import Converted, convert
     from einvoice.draft import Draft, draft_schema
     from einvoice.errors import (
+        ConversionRefused,
         DraftError,
         EinvoiceError,
         FindingsError,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMESPACES",
     "CatalogEntry",
+    "ConversionRefused",
     "Converted",
     "Draft",
     "DraftError",
@@ -59,16 +63,18 @@ __all__ = [
     "FindingsError",
     "Generated",
     "Invoice",
-    "Loss",
+    "InvoiceDiff",
     "ResourceLimitExceeded",
     "ResultSet",
     "RuleError",
+    "TermChange",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
     "convert",
     "copy_rules",
+    "diff",
     "draft_schema",
     "embed",
     "engines",
@@ -92,7 +98,8 @@ __all__ = [
 _MODULES = {
     "NAMESPACES": "model.location",
     "CatalogEntry": "rulebook.catalog",
-    "Converted": "conversion",
+    "ConversionRefused": "errors",
+    "Converted": "conversion.convert",
     "Draft": "draft",
     "DraftError": "errors",
     "EinvoiceError": "errors",
@@ -101,16 +108,18 @@ _MODULES = {
     "FindingsError": "errors",
     "Generated": "generation",
     "Invoice": "model.invoice",
-    "Loss": "conversion",
+    "InvoiceDiff": "comparison.diff",
     "ResourceLimitExceeded": "errors",
     "ResultSet": "bulk",
     "RuleError": "errors",
+    "TermChange": "conversion.changes",
     "UnreadableDocument": "errors",
     "ValidationResult": "result",
     "absent": "model.values",
     "catalog": "result.catalog",
-    "convert": "conversion",
+    "convert": "conversion.convert",
     "copy_rules": "rulebook.added",
+    "diff": "comparison.diff",
     "draft_schema": "draft",
     "embed": "pdf.writer.embed",
     "engines": "reference",

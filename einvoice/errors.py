@@ -38,6 +38,7 @@
     ├── FindingsError                   raised by `raise_for_findings()`
     ├── RuleError                       an invalid rule file
     ├── PdfNotEmbeddable                the PDF is encrypted or damaged, so no invoice can be attached
+    ├── ConversionRefused               the other syntax cannot represent the invoice
     ├── SignedDocument                  a signed document, which no repair changes
     ├── MissingDependency               an optional package or system library is not installed
     ├── SchemaFilesError                XML schemas are missing or damaged (in `einvoice.syntax.schema.d16b`)
@@ -57,6 +58,7 @@ from einvoice.localization.options import language
 from einvoice.quotation import quote
 
 _DRAFT_PROBLEMS: Final = Messages("einvoice.draft", "problems")
+_REFUSALS: Final = Messages("einvoice.conversion", "refused")
 
 
 class EinvoiceError(Exception):
@@ -479,6 +481,31 @@ class SignedDocument(EinvoiceError):  # noqa: N818 (names the state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.part,)
+
+
+class ConversionRefused(EinvoiceError):  # noqa: N818 (names the state)
+    """The invoice cannot be converted to the other syntax.
+
+    Attributes:
+        reason: "profile" (a profile of Factur-X that is no invoice) or "date" (one that the target cannot hold).
+        term: the business term that is the reason, such as "BT-24".
+        line: its line in the source; None if unknown.
+        values: placeholder values of the text.
+    """
+
+    def __init__(self, reason: str, *, term: str = "BT-24", line: int | None = None, **values: str) -> None:
+        self.reason = reason
+        self.term = term
+        self.line = line
+        self.values = values
+        super().__init__(self.text("en"))
+
+    def text(self, lang: Language | None = None) -> str:
+        """Return why, in a language; default: `einvoice.options.lang`."""
+        return _REFUSALS[language(lang)][self.reason].format(term=self.term, **self.values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.reason, term=self.term, line=self.line, **self.values), ()
 
 
 class MissingDependency(EinvoiceError):  # noqa: N818 (names the state)

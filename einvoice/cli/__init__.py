@@ -1,4 +1,4 @@
-"""The command `einvoice`: validate, generate, convert and explain invoices; manage rules.
+"""The command `einvoice`: validate, generate, convert, compare and explain invoices; manage rules.
 
 Exit status: 0 success; 1 errors in an invoice or a rule file; 2 unreadable file or invalid command line.
 """
@@ -22,6 +22,7 @@ _COMMANDS: Final = (
     "schema",
     "extract",
     "convert",
+    "diff",
     "embed",
     "explain",
     "catalog",

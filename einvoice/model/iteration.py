@@ -22,7 +22,7 @@ class Filled(NamedTuple):
     value: Value
 
 
-class _Context(NamedTuple):
+class Context(NamedTuple):
     """The ancestors of a group that decide which business term a field represents."""
 
     invoice: Any
@@ -32,10 +32,10 @@ class _Context(NamedTuple):
 
 def filled(invoice: Group) -> Iterator[Filled]:
     """Yield all values of the invoice, in the order of the model, including further occurrences."""
-    yield from _of_group(invoice, _Context(invoice))
+    yield from _of_group(invoice, Context(invoice))
 
 
-def _of_group(group: Group, context: _Context) -> Iterator[Filled]:
+def _of_group(group: Group, context: Context) -> Iterator[Filled]:
     if isinstance(group, Line):
         context = context._replace(line=True)
     elif isinstance(group, AllowanceCharge):
@@ -46,12 +46,13 @@ def _of_group(group: Group, context: _Context) -> Iterator[Filled]:
             if isinstance(it, Group):
                 yield from _of_group(it, context)
             elif isinstance(it, Value):
-                number = _number(group, name, context)
+                number = number_of(group, name, context)
                 for value in (it, *it.more):
                     yield Filled(number, group, name, value)
 
 
-def _number(group: Group, name: str, context: _Context) -> str:
+def number_of(group: Group, name: str, context: Context) -> str:
+    """Return the business term of a field of a group; "" for a field of one syntax only."""
     numbers = list(dict.fromkeys(filter(None, terms_of(type(group), name))))
     if isinstance(group, Document) and name == "identifier":
         return group.identifier_term
@@ -67,7 +68,7 @@ def _is_of_line(number: str) -> bool:
     return parent == "BG-25" or (bool(parent) and _is_of_line(parent))
 
 
-def _is_second(group: Group, context: _Context) -> bool:
+def _is_second(group: Group, context: Context) -> bool:
     """Return whether the second of two terms applies: a charge, a tax other than VAT, the accounting currency."""
     if isinstance(group, SellerTaxRegistration):
         return not group.is_vat

@@ -64,14 +64,15 @@ class Document(Attached):
     def identifier_term(self) -> str:
         """The term of the identifier, which depends on the type: BT-122 of a document that supports the invoice.
 
-        The type 50 is the tender in CII, and in UBL the project of a credit note.
+        The type 50 is the tender in CII, and the project in a UBL credit note, which has no element for it.
         """
         if self.type_code.text == "130":
             return "BT-18"
-        if self.type_code.text != "50":
-            return "BT-122"
         invoice = self.find_invoice()
-        return "BT-11" if invoice is not None and invoice.syntax == "UBL" else "BT-17"
+        root = "" if invoice is None else invoice.root
+        if self.type_code.text != "50" or root == "Invoice":
+            return "BT-122"
+        return "BT-11" if root == "CreditNote" else "BT-17"
 
     @property
     def is_external(self) -> bool:

@@ -194,9 +194,9 @@ PLACES: dict[str, tuple[Invoice, str, str, list[str]]] = {
     "BT-41 to UBL: a department if there is no person": (
         seller(contact=SellerContact(department=TEXT)), UBL, f"{SUPPLIER}/cac:Contact/cbc:Name", ["Ware"],
     ),
-    "BT-56 to UBL: the person before the department": (
+    "BT-56 to UBL: person and department": (
         Invoice(buyer=Buyer(contact=BuyerContact(name=Text("Änne Groß"), department=TEXT))),
-        UBL, "cac:AccountingCustomerParty/cac:Party/cac:Contact/*", ["Änne Groß"],
+        UBL, "cac:AccountingCustomerParty/cac:Party/cac:Contact/*", ["Änne Groß, Ware"],
     ),
     "BG-13 to CII: the first": (
         Invoice(deliveries=[Delivery(date=DAY), Delivery(party_name=TEXT)]),

@@ -28,6 +28,8 @@ LOST_TO_CII = {
 }
 #: Mandatory elements of the UBL schema that the documents do not contain.
 ADDED_FOR_UBL = {"01.05_minimal_test_uncefact.xml": {"BT-110"}}  # the VAT total above a breakdown
+#: Further preceding invoices, whose numbers become supporting documents.
+MOVED_IN_CII = {"01.01_comprehensive_test_ubl.xml": {"BT-122"}, "04.03a-INVOICE_ubl.xml": {"BT-122"}}
 
 
 @pytest.mark.cases
@@ -43,7 +45,7 @@ def test_valid_documents_have_the_same_terms_in_the_other_syntax() -> None:
 def test_documents_of_the_test_suite_have_the_same_terms_in_the_other_syntax() -> None:
     lost, added = lost_and_added({path.name: path.read_bytes() for path in sorted(SUITE.glob("*.xml"))})
     assert lost == LOST_TO_CII
-    assert added == ADDED_FOR_UBL
+    assert added == ADDED_FOR_UBL | MOVED_IN_CII
 
 
 def lost_and_added(documents: dict[str, bytes]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -151,6 +153,8 @@ DIFFERENT_TWINS = {
     # the CII twin has the quantity in the gross price alone, or nowhere
     "BT-149": {"01.01_comprehensive", "01.02_comprehensive", "01.03_comprehensive", "01.04_comprehensive", "02.01a-cvd",
                "03.07a"},
+    # the CII twin has one of two preceding invoices
+    "BG-24": {"01.01_comprehensive"},
 }  # fmt: skip
 
 

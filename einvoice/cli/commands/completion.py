@@ -11,7 +11,7 @@ from typing import Any, Final
 
 SHELLS: Final = ("bash", "zsh", "fish")
 NOT_INSTALLED: Final = 2
-_FILES: Final = ("file", "files", "pdf", "invoice")
+_FILES: Final = ("file", "files", "other", "pdf", "invoice")
 """Positional arguments that are paths."""
 
 

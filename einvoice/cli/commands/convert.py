@@ -5,21 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from einvoice.cli.common import add_lang, source
+from einvoice.cli.common import add_lang, replace_file, source
 from einvoice.cli.outcome import report_problem
-from einvoice.conversion import Converted, Loss, convert
-from einvoice.errors import UnreadableDocument
-from einvoice.localization import Messages
-from einvoice.model.terms import name
-from einvoice.quotation import quote
-from einvoice.render.text import LABELS
-from einvoice.result import Language
+from einvoice.conversion import convert
+from einvoice.errors import ConversionRefused, UnreadableDocument
+from einvoice.quotation import printable
 
-DONE, LOST, UNREADABLE = range(3)
-
-_LABELS: Final = Messages("einvoice.cli", "convert")
+FAITHFUL, CHANGED, UNREADABLE = range(3)
 
 
 def add_to(commands: Any) -> None:
@@ -27,43 +21,58 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "convert",
         help="convert an invoice between UBL and CII",
-        description="Convert an invoice to the other syntax and list elements that it cannot represent. "
-        "Exit status: 0 lossless, 1 with losses, 2 unreadable file.",
+        description="Convert an invoice to the other syntax, validate it before and after, compare both documents, and "
+        "list each term that was joined, moved, changed, added or lost. Exit status: 0 no term of EN 16931 was lost, "
+        "and a valid invoice stayed valid; 1 otherwise, or the invoice cannot be converted; 2 unreadable file or "
+        "invalid option.",
     )
-    parser.add_argument("file", metavar="FILE", help="invoice in UBL or CII; - for standard input")
+    parser.add_argument("file", metavar="FILE", help="invoice in UBL or CII, or a hybrid PDF; - for standard input")
     parser.add_argument("--to", choices=("UBL", "CII"), help="target syntax (default: the other one)")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
+    parser.add_argument(
+        "--specification",
+        metavar="ID",
+        help="what the result declares (BT-24): an identifier, or a name such as XRECHNUNG or EN16931 "
+        "(default: as before; EN16931 for a profile of Factur-X that becomes UBL)",
+    )
+    parser.add_argument("--strict", action="store_true", help="write nothing if the exit status is 1")
+    parser.add_argument("--json", action="store_true", help="print what happened as JSON, on standard error as text is")
     add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the document, list losses on standard error, and return the exit status."""
+    """Write the document, print what happened on standard error, and return the exit status."""
     try:
-        converted = convert(source(options.file), options.to)
-        if options.output is not None:
-            options.output.write_bytes(converted.xml)
+        converted = convert(source(options.file), options.to, specification=options.specification, lang=options.lang)
+        if converted.is_faithful or not options.strict:
+            _write(converted.xml, options.output)
+    except ConversionRefused as error:
+        place = f"{printable(options.file)}:{error.line}" if error.line else printable(options.file)
+        print(f"{place}: {error.text(options.lang)}", file=sys.stderr)
+        return CHANGED
+    except ValueError as error:  # an unknown specification
+        print(f"{printable(options.file)}: {error}", file=sys.stderr)
+        return UNREADABLE
     except (UnreadableDocument, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
         report_problem(options.file, error, options.lang)
         return UNREADABLE
-    if options.output is None:
-        sys.stdout.buffer.write(converted.xml)
-    _print_losses(converted, options.lang)
-    return LOST if converted.losses else DONE
+    print(_told(converted, options), file=sys.stderr)
+    return FAITHFUL if converted.is_faithful else CHANGED
 
 
-def _print_losses(converted: Converted, lang: Language) -> None:
-    labels, losses = _LABELS[lang], converted.losses
-    if not losses:
-        print(labels["none"], file=sys.stderr)
-        return
-    print(labels["some"].format(syntax=converted.syntax, count=len(losses)), file=sys.stderr)
-    for loss in losses:
-        print("  " + _line(loss, lang), file=sys.stderr)
+def _write(document: bytes, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.buffer.write(document)
+    else:
+        replace_file(output, document)
 
 
-def _line(loss: Loss, lang: Language) -> str:
-    """Return "line 35: BT-41 Seller contact point: Accounts", or the XPath of an element without a business term."""
-    place = f"{LABELS[lang]['line']} {loss.line}" if loss.line else ""
-    what = f"{loss.terms[0]} {name(loss.terms[0], lang)}" if loss.terms else loss.xpath
-    return ": ".join(part for part in (place, what, quote(loss.text)) if part)
+def _told(converted: Any, options: argparse.Namespace) -> str:
+    if not options.json:
+        return str(converted.to_text(options.lang))
+    import json
+
+    return json.dumps(converted.to_dict(options.lang), ensure_ascii=False, indent=2)

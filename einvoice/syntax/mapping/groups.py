@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from einvoice.model.group import first
 from einvoice.model.invoice import Invoice, Note, Totals
-from einvoice.model.lines import Document, GrossPrice, Item, Line, Period
+from einvoice.model.lines import Document, GrossPrice, Item, Line, Period, Price
 from einvoice.model.money import CreditTransfer, PaymentMeans, PriceAllowance, TaxTotal
 from einvoice.model.parties import Contact, Delivery
 from einvoice.model.values import Amount, Code, Identifier, Text, UnitPrice, absent
@@ -27,12 +28,22 @@ class ConvertedGroups(NamedTuple):
     to_ubl: Callable[[Any], None]
 
 
-def _unchanged(group: Any) -> None:
+def unchanged(group: Any) -> None:
     """Leave the group as it is: the syntax accepts both forms."""
 
 
-def _present(*groups: Any) -> list[Any]:
-    return [group for group in groups if group is not absent]
+def present(*contents: Any) -> list[Any]:
+    """Return the contents that are not ``absent``."""
+    return [content for content in contents if content is not absent]
+
+
+def joined(texts: Sequence[Text], between: str) -> Text:
+    """Return the texts as one, the same one only once; ``absent`` if there is none."""
+    if len(texts) < 2:
+        return first(texts)
+    different = dict.fromkeys(text.raw.strip() for text in texts if text.filled)
+    end = "\n" if texts[-1].raw.endswith("\n") else ""  # lines of cash discounts end with a line break
+    return Text(between.join(different) + end) if different else absent
 
 
 # ---------------------------------------------------------------- BT-21: the subject of a note
@@ -55,8 +66,9 @@ def _note_to_ubl(note: Note) -> None:
 # ---------------------------------------------------------------- parties, BT-71: identifiers with a scheme
 
 
-def _parties(invoice: Invoice) -> Iterable[Any]:
-    return _present(invoice.seller, invoice.buyer, invoice.payee)
+def parties(invoice: Invoice) -> Iterable[Any]:
+    """Return the parties that have identifiers."""
+    return present(invoice.seller, invoice.buyer, invoice.payee)
 
 
 def _identifiers_to_cii(party: Any) -> None:
@@ -82,17 +94,21 @@ def _location_to_ubl(delivery: Delivery) -> None:
 
 
 def _contacts(invoice: Invoice) -> Iterable[Contact]:
-    return _present(*(party.contact for party in _present(invoice.seller, invoice.buyer)))
+    return present(*(party.contact for party in present(invoice.seller, invoice.buyer)))
 
 
 def _contact_to_ubl(contact: Contact) -> None:
-    if contact.name is absent:
-        contact.name = contact.department
+    """Join the names of person and department, which are one term (BT-41, BT-56)."""
+    contact.name = joined(present(contact.name, contact.department), ", ")
+
+
+def registered(invoice: Invoice) -> Iterable[Any]:
+    """Return the parties that can have tax registrations."""
+    return present(invoice.seller, invoice.buyer, invoice.tax_representative)
 
 
 def _registrations(invoice: Invoice) -> Iterable[Any]:
-    parties = _present(invoice.seller, invoice.buyer, invoice.tax_representative)
-    return [registration for party in parties for registration in party.tax_registrations]
+    return [registration for party in registered(invoice) for registration in party.tax_registrations]
 
 
 def _registration_to_ubl(registration: Any) -> None:
@@ -183,18 +199,35 @@ def _price_to_ubl(line: Line) -> None:
     UBL has one base quantity, so a gross price with another base quantity is omitted.
     """
     gross, line.gross_price = line.gross_price, absent
-    if gross is absent or line.price is absent or gross.base_quantity.number != line.price.base_quantity.number:
+    if gross is absent or line.price is absent or not _have_same_base(gross, line.price):
         return
-    discounts = list(gross.allowances) or [PriceAllowance()]
+    discount = _one_discount(gross.allowances)
     difference = gross.amount.number - line.price.net.number
-    for discount in discounts:
-        _mark_as_allowance(discount)
-    if discounts[0].amount is absent and difference is not absent:
-        discounts[0].amount = UnitPrice(f"{difference:f}")
-    discounts[0].base_amount = gross.amount
+    if discount.amount is absent and difference is not absent:
+        discount.amount = UnitPrice(f"{difference:f}")
+    if discount.amount.number < 0:
+        return  # a surcharge on the price, which EN 16931 does not have
+    discount.base_amount = gross.amount
     if line.price.base_quantity is absent:
         line.price.base_quantity = gross.base_quantity
-    line.price.allowances = discounts
+    line.price.allowances = [discount]
+
+
+def _have_same_base(gross: GrossPrice, net: Price) -> bool:
+    numbers = [Decimal(1) if it is absent else it.number for it in (gross.base_quantity, net.base_quantity)]
+    return bool(numbers[0] == numbers[1])
+
+
+def _one_discount(allowances: Sequence[PriceAllowance]) -> PriceAllowance:
+    """Return the allowances and charges on a price as one discount: EN 16931 has one (BT-147)."""
+    if len(allowances) == 1 and not allowances[0].is_charge:
+        _mark_as_allowance(allowances[0])
+        return allowances[0]
+    result = PriceAllowance(indicator=Code("false"))
+    total = sum(-it.amount.number if it.is_charge else it.amount.number for it in allowances)
+    if allowances and total is not absent:
+        result.amount = UnitPrice(f"{total:f}")
+    return result
 
 
 def _mark_as_allowance(discount: PriceAllowance) -> None:
@@ -296,7 +329,8 @@ def _in_invoice_currency(total: TaxTotal, invoice: Invoice) -> bool:
 # ---------------------------------------------------------------- lines and invoice
 
 
-def _lines(invoice: Invoice) -> Iterable[Line]:
+def all_lines(invoice: Invoice) -> Iterable[Line]:
+    """Return the lines, each followed by its sub-lines."""
     return [line for top in invoice.lines for line in _with_sub_lines(top)]
 
 
@@ -336,12 +370,12 @@ def _invoice_to_ubl(invoice: Invoice) -> None:
 
 GROUPS: Final = (
     ConvertedGroups(lambda invoice: invoice.notes, _note_to_cii, _note_to_ubl),
-    ConvertedGroups(_parties, _identifiers_to_cii, _identifiers_to_ubl),
-    ConvertedGroups(_contacts, _unchanged, _contact_to_ubl),
-    ConvertedGroups(_registrations, _unchanged, _registration_to_ubl),
+    ConvertedGroups(parties, _identifiers_to_cii, _identifiers_to_ubl),
+    ConvertedGroups(_contacts, unchanged, _contact_to_ubl),
+    ConvertedGroups(_registrations, unchanged, _registration_to_ubl),
     ConvertedGroups(lambda invoice: invoice.deliveries, _location_to_cii, _location_to_ubl),
     ConvertedGroups(lambda invoice: invoice.payment_means, _means_to_cii, _means_to_ubl),
     ConvertedGroups(lambda invoice: invoice.documents, _document_to_cii, _document_to_ubl),
-    ConvertedGroups(_lines, _line_to_cii, _line_to_ubl),
+    ConvertedGroups(all_lines, _line_to_cii, _line_to_ubl),
     ConvertedGroups(lambda invoice: (invoice,), _invoice_to_cii, _invoice_to_ubl),
 )

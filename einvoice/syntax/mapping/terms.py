@@ -13,7 +13,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Period
 from einvoice.model.money import DirectDebit, PaymentTerms
 from einvoice.model.values import Code, Date, Identifier, Text, absent
-from einvoice.syntax.mapping.values import with_attributes
+from einvoice.syntax.mapping.values import is_creditor, with_attributes
 
 #: Sets a term of an invoice that is to be written with a root element.
 SetTerm: TypeAlias = Callable[[Invoice, Any, str], None]
@@ -131,13 +131,9 @@ def _take_creditor(invoice: Invoice) -> Any:
     found = []
     for party in (invoice.payee, invoice.seller):
         if party is not absent:
-            found += [identifier for identifier in party.identifiers if _is_creditor(identifier)]
-            party.identifiers = [identifier for identifier in party.identifiers if not _is_creditor(identifier)]
+            found += [identifier for identifier in party.identifiers if is_creditor(identifier)]
+            party.identifiers = [identifier for identifier in party.identifiers if not is_creditor(identifier)]
     return first(found) if own is absent else own
-
-
-def _is_creditor(identifier: Identifier) -> bool:
-    return identifier.scheme is not absent and identifier.scheme.upper() == "SEPA"
 
 
 def _creditor_to_cii(invoice: Invoice, creditor: Identifier, _: str) -> None:
@@ -153,17 +149,20 @@ def _creditor_to_ubl(invoice: Invoice, creditor: Identifier, _: str) -> None:
 # ---------------------------------------------------------------- BT-11, BT-17: two meanings of document type 50
 
 
-def _take_documents_50(invoice: Invoice) -> list[Document]:
+def _take_document_50(invoice: Invoice) -> Any:
+    """Remove the first document of type 50 and return its identifier; any other becomes a supporting document."""
     found = [document for document in invoice.documents if document.type_code.text == "50"]
-    invoice.documents = [document for document in invoice.documents if document not in found]
-    return found
+    invoice.documents = [document for document in invoice.documents if document is not first(found)]
+    for document in found[1:]:
+        document.type_code = absent
+    return first(document.identifier for document in found)
 
 
 def _take_tender(invoice: Invoice) -> Any:
     """Remove and return the tender: in CII a document of type 50, which in UBL is the project."""
-    found = [] if invoice.syntax == "UBL" else _take_documents_50(invoice)
+    found = absent if invoice.syntax == "UBL" else _take_document_50(invoice)
     own = _take((invoice,), "tender")
-    return first(document.identifier for document in found) if own is absent else own
+    return found if own is absent else own
 
 
 def _tender_to_cii(invoice: Invoice, tender: Identifier, _: str) -> None:
@@ -171,9 +170,9 @@ def _tender_to_cii(invoice: Invoice, tender: Identifier, _: str) -> None:
 
 
 def _take_project(invoice: Invoice) -> Any:
-    found = _take_documents_50(invoice) if invoice.syntax == "UBL" else []
+    found = _take_document_50(invoice) if invoice.root == "CreditNote" else absent
     own = _take((invoice,), "project")
-    return first(document.identifier for document in found) if own is absent else own
+    return found if own is absent else own
 
 
 def _project_to_ubl(invoice: Invoice, project: Identifier, root: str) -> None:

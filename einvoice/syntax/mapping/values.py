@@ -7,7 +7,19 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from einvoice.model.invoice import Invoice
-from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Quantity, Value, absent, normalize_space
+from einvoice.model.values import (
+    BLANKS,
+    Amount,
+    Binary,
+    Code,
+    Date,
+    Identifier,
+    Number,
+    Quantity,
+    Value,
+    absent,
+    normalize_space,
+)
 from einvoice.syntax.mapping.binding import Row
 
 V = TypeVar("V", bound=Value)
@@ -28,15 +40,23 @@ def with_attributes(value: V, **attributes: str | None) -> V:
     return result
 
 
+def is_creditor(identifier: Identifier) -> bool:
+    """Return whether an identifier of the seller or payee is the creditor identifier (BT-90) in UBL."""
+    return identifier.scheme is not absent and identifier.scheme.upper() == "SEPA"
+
+
 class ValueFormatter:
     """Formats the values of one invoice for one syntax."""
 
     def __init__(self, syntax: str, invoice: Invoice) -> None:
         self.is_ubl = syntax == "UBL"
+        self.is_foreign = invoice.syntax not in ("", syntax)
         self.currency = normalize_space(invoice.currency.raw) if invoice.currency is not absent else "EUR"
 
     def format(self, value: Value, row: Row) -> tuple[str, dict[str, str]]:
         """Return text and attributes of ``value`` in the element of ``row``."""
+        if self.is_foreign and isinstance(value, Number | Identifier):
+            value = _without_quirks(value)
         if isinstance(value, Date):
             return self._date(value)
         if isinstance(value, Amount):
@@ -62,3 +82,15 @@ def _text(value: Value, foreign: Mapping[str, str]) -> str:
     """Return the text; remove white space around codes, which only the UBL rules ignore."""
     text = normalize_space(value.raw) if isinstance(value, Code) else value.raw
     return foreign.get(value.text, foreign.get(text, text))
+
+
+def _without_quirks(value: Value) -> Value:
+    """Return a number or identifier without what only one syntax accepts: white space around it, the sign of a zero."""
+    text = value.raw.strip(BLANKS)
+    if isinstance(value, Number) and value.number == 0:
+        text = text.removeprefix("-")
+    if text == value.raw:
+        return value
+    result = with_attributes(value)
+    result.raw = result.text = text
+    return result

@@ -1,0 +1,90 @@
+"""Gives content of extensions the form that the specification of the converted invoice has for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from einvoice.conversion.specification import facturx_profile, specification_of
+from einvoice.facturx.profile import EXTENDED
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line
+from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge
+from einvoice.model.values import Code, Identifier, absent
+from einvoice.syntax.detect import Syntax
+from einvoice.syntax.mapping.placement import copy_of
+
+
+def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invoice:
+    """Return a copy that means the same under the specification that it declares as a document of ``target``.
+
+    A logistics charge (BG-X-42) becomes a charge on the invoice (BG-21). Of lines and their sub-lines those remain that
+    the totals count. The accounting currency (BT-6) is omitted if it is that of the invoice, as CII demands.
+
+    Args:
+        invoice: the source.
+        target: the syntax of the result.
+        declared: its new specification (BT-24); None if it stays.
+    """
+    result = copy_of(invoice)
+    result.__dict__.update(syntax=invoice.syntax, root=invoice.root)
+    keeps_extension = specification_of(invoice, target, declared).facturx_profile == "extended"
+    if result.tax_currency.text == result.currency.text:
+        result.tax_currency = absent
+    if not keeps_extension:
+        charges = [_charge(it) for it in result.logistics_charges]
+        result.allowances_and_charges = [*result.allowances_and_charges, *charges]
+        result.logistics_charges = ()
+        result.lines = list(_lines(result, target))
+    if declared is not None:
+        result.specification = Identifier(declared)
+    return result
+
+
+def _charge(logistics: LogisticsCharge) -> AllowanceCharge:
+    taxes = [AllowanceTax(**{name: getattr(tax, name) for name in AllowanceTax.fields if name != "more"})
+             for tax in logistics.taxes]  # fmt: skip
+    return AllowanceCharge(
+        indicator=Code("true"), amount=logistics.amount, reason=logistics.description, taxes=taxes[:1]
+    )
+
+
+def _lines(invoice: Invoice, target: Syntax) -> Iterator[Line]:
+    """Yield the lines that the totals count. Only EXTENDED has lines that they do not count, only UBL nests lines."""
+    if invoice.syntax == target == "UBL":
+        yield from invoice.lines
+        return
+    for line in invoice.counted_lines if facturx_profile(invoice) is EXTENDED else invoice.lines:
+        line.parent_line = line.status_reason = absent
+        yield from _counted(line)
+
+
+def _counted(line: Line) -> Iterator[Line]:
+    """Yield a line without its sub-lines, whose amounts it contains; the sub-lines if it is no full line without them.
+
+    A line whose VAT category is not that of all its sub-lines is no full line either.
+    """
+    leaves = list(_leaves(line)) if line.lines else []
+    line.lines = ()
+    if not leaves or (_is_full(line) and {_vat(it) for it in leaves} == {_vat(line)}):
+        yield line
+        return
+    is_same = sum(leaf.net_amount.number for leaf in leaves) == line.net_amount.number
+    yield from leaves if is_same and all(map(_is_full, leaves)) else [line]
+
+
+def _leaves(line: Line) -> Iterator[Line]:
+    for inner in line.lines:
+        yield from _leaves(inner)
+    if not line.lines:
+        yield line
+
+
+def _vat(line: Line) -> tuple[Any, Any]:
+    return line.vat.category.text, line.vat.rate.number
+
+
+def _is_full(line: Line) -> bool:
+    """Return whether a line has the terms that EN 16931 requires of it."""
+    required = (line.identifier, line.quantity, line.quantity.unit, line.net_amount, line.price.net, line.item.name)
+    return bool(line.taxes) and all(it is not absent for it in required)
