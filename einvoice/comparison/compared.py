@@ -23,10 +23,8 @@ class ComparedTerm:
         term: its business term, such as "BT-153"; "" for content without one.
         group: the business group that repeats and has the value, such as "BG-25"; "BG-0" for the invoice itself.
         invoice_line: number of the invoice line (BT-126) that has the value; "" outside lines.
-        a, b: the content: text, `Decimal` or `date`; None if the invoice does not have it. A file is its SHA-256.
-        scheme_a, scheme_b: the scheme of an identifier, or the currency of an amount if it is another one than that of
-            the invoice; "" if there is none.
-        entry_a, entry_b: the values with their places.
+        entry_a, entry_b: the values with content, scheme and place; None if the invoice does not have it. The content
+            of a file is its SHA-256.
     """
 
     status: Status
