@@ -1,5 +1,6 @@
 """Each container check reports its fault, and nothing in a valid file."""
 
+import hashlib
 import tomllib
 
 import pikepdf
@@ -8,8 +9,9 @@ from pikepdf import Array, Dictionary, Name, String
 
 from einvoice.pdf import embedded_invoice
 from einvoice.pdf.container.check import CHECKS
+from einvoice.pdf.reader.release import release_of
 from einvoice.resources import rules_folder
-from tests.helpers.hybrids import FX, PACKET, RAW, XML, attach, embed, hybrid
+from tests.helpers.hybrids import FX, PACKET, RAW, SAMPLE, XML, XRECHNUNG, attach, embed, hybrid
 
 
 def codes(data):
@@ -77,6 +79,19 @@ def data_of(relationship):
 
 
 MINIMUM = "urn:factur-x.eu:1p0:minimum"
+
+
+def coloured(content, **resources):
+    """Without an output intent, and with the content of the page."""
+
+    def change(pdf, spec):
+        del pdf.Root["/OutputIntents"]
+        pdf.pages[0].obj.Contents = pdf.make_stream(content)
+        pdf.pages[0].obj.Resources = Dictionary(**resources)
+
+    return hybrid(change)
+
+
 LEVEL = "<fx:ConformanceLevel>EN 16931<"
 MINIMUM_PACKET = PACKET.replace(LEVEL, "<fx:ConformanceLevel>MINIMUM<")
 BLOCK = '<rdf:Description rdf:about="" xmlns:'
@@ -92,18 +107,19 @@ FAULTY = {
     "PDF-REPAIRED": lambda: hybrid().replace(b"startxref\n", b"startxref\n9"),
     "PDF-ENCRYPTED": lambda: hybrid(encryption=pikepdf.Encryption(owner="x", user="", R=6)),
     "PDF-FILE-ID": lambda: hybrid(object_stream_mode=pikepdf.ObjectStreamMode.disable).replace(b"/ID [", b"/IX ["),
-    "PDF-OUTPUT-INTENT": lambda: without("/OutputIntents"),
+    "PDF-OUTPUT-INTENT": lambda: coloured(b"1 0 0 rg"),
     "PDF-XMP-MISSING": lambda: without("/Metadata"),
     "PDF-XMP-BROKEN": lambda: packet("INVOICE<", "Müller & Co<"),
     "PDF-XMP-ENCODING": lambda: hybrid(packet=PACKET.encode("utf-16")),
     "PDF-XMP-RDF": lambda: packet("</rdf:RDF>", "</rdf:RDF><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>"),
     "PDF-A-PART": lambda: packet("<pdfaid:part>3<", "<pdfaid:part>1<"),
+    "PDF-A-VERSION": lambda: hybrid(force_version="2.0"),
     "PDF-A-CONFORMANCE": lambda: packet("conformance>A<", "conformance>b<"),
     "PDF-FX-MISSING": lambda: packet(SECOND, ""),
-    "PDF-FX-NAMESPACE": lambda: hybrid(packet=PACKET.replace(FX, "urn:ferd:pdfa:invoice:rc#")),
+    "PDF-FX-NAMESPACE": lambda: hybrid(packet=PACKET.replace(FX, "urn:ferd:pdfa:invoice#")),
     "PDF-FX-PREFIX": lambda: hybrid(packet=PACKET.replace("fx:", "inv:").replace(":fx=", ":inv=")),
     "PDF-FX-DOCUMENT-TYPE": lambda: packet(">INVOICE<", ">Invoice<"),
-    "PDF-FX-VERSION": lambda: packet("<fx:Version>1.0<", "<fx:Version>4.0<"),
+    "PDF-FX-VERSION": lambda: packet("<fx:Version>1.0<", "<fx:Version>2.3<"),
     "PDF-FX-LEVEL": lambda: declaring("urn:example", packet=PACKET.replace(LEVEL, "<fx:ConformanceLevel>EN16931<")),
     "PDF-FX-FILE-NAME": lambda: packet("<fx:DocumentFileName>factur-x.xml</fx:DocumentFileName>", ""),
     "PDF-FX-ATTRIBUTES": lambda: packet(SECOND, AS_ATTRIBUTES),
@@ -130,7 +146,6 @@ FAULTY = {
     "PDF-GUIDELINE": lambda: declaring("urn:example"),
     "PDF-GENERATION": lambda: hybrid(packet=PACKET.replace(FX, OLD).replace("fx:", "zf:").replace(":fx=", ":zf=")),
     "PDF-LEVEL-RELATIONSHIP": lambda: declaring(MINIMUM, packet=MINIMUM_PACKET),
-    "PDF-LEVEL-RELATIONSHIP-2-0": lambda: declaring("urn:zugferd.de:2p0:minimum", packet=MINIMUM_PACKET),
     "PDF-FONT": lambda: fonts(Subtype=Name.Type1, BaseFont=Name.Helvetica),
     "PDF-INTERPOLATE": lambda: image(Interpolate=True),
     "PDF-LZW": lambda: on_page(Contents=lzw),
@@ -207,8 +222,12 @@ def test_codes_and_text_files_match():
         lambda: changed(lambda pdf, spec: attach(pdf, "xrechnung.xml", XML)),
         lambda: changed(lambda pdf, spec: pdf.Root.__setitem__(
             "/OpenAction", Dictionary(S=Name.GoTo, D=Array([0])))),
+        lambda: setting("/CheckSum", String(hashlib.md5(XML, usedforsecurity=False).hexdigest().upper())),
+        lambda: coloured(b"BT (5 g flour) Tj ET"),
+        lambda: coloured(b"1 0 0 rg", ColorSpace=Dictionary(DefaultRGB=Array([Name.CalRGB]))),
     ],
-    ids=["type3", "type0", "image", "data", "colons", "xrechnung", "apostrophe", "same-content", "goto"],
+    ids=["type3", "type0", "image", "data", "colons", "xrechnung", "apostrophe", "same-content", "goto", "hex",
+         "uncoloured", "default-rgb"],
 )  # fmt: skip
 def test_unusual_valid_files_have_no_faults(make):
     assert codes(make()) == []
@@ -236,6 +255,55 @@ def test_copied_file_specification_is_not_associated():
         pdf.Root.AF = Array([pdf.make_indirect(Dictionary(spec))])
 
     assert codes(changed(copy)) == ["PDF-ASSOCIATED"]
+
+
+FX_2_0 = {"DocumentFileName": "zugferd-invoice.xml", "ConformanceLevel": "EN 16931", "Version": "2p0"}
+FX_1_0 = {"DocumentFileName": "factur-x.xml", "ConformanceLevel": "EN 16931", "Version": "1.0"}
+FX_XRECHNUNG = {"DocumentFileName": "xrechnung.xml", "ConformanceLevel": "XRECHNUNG", "Version": "3.0"}
+RELEASES = {
+    "Factur-X 1.0": ("factur-x.xml", "urn:cen.eu:en16931:2017", FX, FX_1_0),
+    "without metadata": ("factur-x.xml", "urn:cen.eu:en16931:2017", "", {}),
+    "XRechnung": ("xrechnung.xml", XRECHNUNG.decode(), FX, FX_XRECHNUNG),
+    "ZUGFeRD 2.0": ("zugferd-invoice.xml", "urn:cen.eu:en16931:2017", OLD, FX_2_0),
+    "2.0 profile": ("zugferd-invoice.xml", "urn:cen.eu:en16931:2017#compliant#urn:zugferd.de:2p0:basic", OLD, FX_2_0),
+    "2.0 with one wrong namespace": ("zugferd-invoice.xml", "urn:zugferd.de:2p0:basicwl", FX, FX_2_0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RELEASES)
+def test_release_is_the_one_that_fits_best(case):
+    name, guideline, namespace, properties = RELEASES[case]
+    release = release_of("CrossIndustryInvoice", name, guideline, namespace, properties)
+    assert release.title == ("ZUGFeRD 2.0" if "2.0" in case else "Factur-X 1.0 (ZUGFeRD 2.1 …)")
+
+
+def test_zugferd_2_0_is_not_called_outdated():
+    old = PACKET.replace(FX, OLD).replace("fx:", "zf:").replace(":fx=", ":zf=")
+    old = old.replace("factur-x.xml", "zugferd-invoice.xml")
+    assert codes(hybrid(name="zugferd-invoice.xml", packet=old)) == []
+    minimum = XML.replace(b"<ram:ID>urn:cen.eu:en16931:2017<", b"<ram:ID>urn:zugferd.de:2p0:minimum<")
+    old = old.replace(">EN 16931<", ">MINIMUM<")
+    assert codes(hybrid(xml=minimum, name="zugferd-invoice.xml", packet=old)) == []
+
+
+@pytest.mark.parametrize("name", ["zugferd-invoice.xml", "order-x.xml", "cida.xml", "xrechnung.xml"])
+def test_names_of_other_releases_and_levels_are_reported(name):
+    assert codes(hybrid(name=name, packet=PACKET.replace(">factur-x.xml<", f">{name}<"))) == ["PDF-NAME-UNKNOWN"]
+
+
+@pytest.mark.parametrize(("version", "found"), [("3.0", []), ("1.0", []), ("2.3", ["PDF-FX-VERSION"])])
+def test_version_under_xrechnung_is_that_of_xrechnung_or_of_the_schema(version, found):
+    packet = PACKET.replace(">EN 16931<", ">XRECHNUNG<").replace(">factur-x.xml<", ">xrechnung.xml<")
+    packet = packet.replace("<fx:Version>1.0<", f"<fx:Version>{version}<")
+    assert codes(hybrid(xml=SAMPLE, name="xrechnung.xml", packet=packet)) == found
+
+
+@pytest.mark.parametrize(
+    ("part", "version", "found"), [("3", "1.7", []), ("3", "2.0", ["PDF-A-VERSION"]), ("4", "1.7", ["PDF-A-VERSION"])]
+)
+def test_header_fits_the_claimed_part(part, version, found):
+    data = hybrid(packet=PACKET.replace("<pdfaid:part>3<", f"<pdfaid:part>{part}<"), force_version=version)
+    assert [it for it in codes(data) if it == "PDF-A-VERSION"] == found
 
 
 def test_failed_check_is_reported_and_others_continue(monkeypatch):

@@ -97,6 +97,7 @@ def test_hybrid_of_each_profile(page, profile):
     assert (packet.part, packet.conformance, packet.get("pdfuaid:part")) == ("3", "A", "1")
     assert packet.get("fx:ConformanceLevel") == profile.conformance_level
     assert packet.get("fx:DocumentFileName") == profile.filename
+    assert packet.get("fx:Version") == ("3.0" if profile is XRECHNUNG else "1.0")
     assert packet.get("dc:title") == "Rechnung R-2026-0815"
     assert einvoice.read(result.xml).specification.text == profile.specification
 
@@ -241,6 +242,14 @@ def test_pdfa_2_becomes_pdfa_3(part):
     with pikepdf.open(io.BytesIO(result.pdf)) as pdf:
         packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
     assert (packet.part, packet.conformance) == ("3", "U")
+
+
+def test_pdf_2_cannot_become_pdfa_3():
+    result = embed(plain(claiming("3"), force_version="2.0"), full_invoice(), lang="de")
+    assert codes(result.reasons) == ["pdf_version"]
+    assert "PDF 2.0" in result.reasons[0].text
+    assert not result.pdfa
+    assert b"pdfaid" not in result.pdf
 
 
 def font(pdf):

@@ -9,17 +9,10 @@ from typing import Final
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.reader.attachment_sources import associated
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
+from einvoice.pdf.reader.release import file_names
 from einvoice.pdf.reader.streams import identity, text
 from einvoice.quotation import quote
 
-NAMES: Final = (
-    "factur-x.xml",
-    "xrechnung.xml",
-    "zugferd-invoice.xml",
-    "ZUGFeRD-invoice.xml",
-    "order-x.xml",
-    "cida.xml",
-)
 _RELATIONSHIPS: Final = ("Alternative", "Data", "Source")
 _DATE: Final = re.compile(
     r"D:\d{4}((0[1-9]|1[0-2])((0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])([0-5]\d([0-5]\d)?)?)?)?)?"
@@ -30,9 +23,10 @@ _DATE: Final = re.compile(
 
 @check("PDF-NAME-UNKNOWN")
 def name_unknown(opened: OpenedPdf) -> Faults:
-    """The name is one that Factur-X or ZUGFeRD defines, in the same case."""
-    if opened.chosen.name not in NAMES:
-        yield {"name": quote(opened.chosen.name), "known": "factur-x.xml, xrechnung.xml"}
+    """The name is the one that the release prescribes for the conformance level, in the same case."""
+    release = opened.release
+    if opened.chosen.name not in release.names:
+        yield {"name": quote(opened.chosen.name), "known": ", ".join(release.names), "release": release.title}
 
 
 @check("PDF-NAME-TREE")
@@ -80,6 +74,14 @@ def relationship(opened: OpenedPdf) -> Faults:
     """AFRelationship is present and allowed for an invoice."""
     if opened.chosen.relationship not in _RELATIONSHIPS:
         yield {"actual": quote(opened.chosen.relationship) or "–", "known": ", ".join(_RELATIONSHIPS)}
+
+
+@check("PDF-LEVEL-RELATIONSHIP")
+def relationship_of_level(opened: OpenedPdf) -> Faults:
+    """MINIMUM and BASIC WL are no complete invoices: since ZUGFeRD 2.1 their AFRelationship is Data."""
+    actual, known = opened.chosen.relationship, opened.release.relationships
+    if actual in _RELATIONSHIPS and actual not in known:
+        yield {"level": opened.level, "actual": quote(actual), "known": ", ".join(known)}
 
 
 @check("PDF-MIME-MISSING")
@@ -135,7 +137,7 @@ def other_attachment(opened: OpenedPdf) -> Faults:
 def other_unreadable(opened: OpenedPdf) -> Faults:
     """Other attachments with an invoice's name can be unpacked and are well-formed XML."""
     for file in opened.files:
-        if file is not opened.chosen and file.problem and file.name.casefold() in map(str.casefold, NAMES):
+        if file is not opened.chosen and file.problem and file.name.casefold() in map(str.casefold, file_names()):
             yield {"name": quote(file.name), "reason": file.problem}
 
 
@@ -149,7 +151,12 @@ def size(opened: OpenedPdf) -> Faults:
 
 @check("PDF-CHECKSUM")
 def checksum(opened: OpenedPdf) -> Faults:
-    """The declared MD5 checksum matches the content (ISO 32000-1, table 46)."""
+    """The declared MD5 checksum matches the unfiltered content (ISO 32000-1, table 46).
+
+    It has 16 bytes; many programs write the same number as 32 hexadecimal digits, which nothing reads in another way.
+    """
     declared, content = opened.chosen.parameter("/CheckSum"), opened.chosen.content or b""
-    if declared is not None and bytes(declared) != hashlib.md5(content, usedforsecurity=False).digest():
-        yield {}
+    actual = hashlib.md5(content, usedforsecurity=False)
+    if declared is None or bytes(declared) == actual.digest() or text(declared).lower() == actual.hexdigest():
+        return
+    yield {}

@@ -6,7 +6,6 @@ import re
 from typing import Final
 
 from einvoice.pdf.container.check import Faults, check
-from einvoice.pdf.container.metadata import FACTUR_X
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.quotation import quote
 
@@ -22,7 +21,6 @@ _CONFORMANCE_LEVELS: Final = (
 )
 _OTHER_EDITION: Final = r"en16931(-1)?:(?!2017)[0-9]{4}(?![0-9])"
 """BT-24 of another edition of EN 16931, which has no profiles here; the validation of the XML says so."""
-_WITHOUT_LINES: Final = {"MINIMUM", "BASIC WL"}
 
 
 def _conformance_levels(guideline: str) -> tuple[str, ...]:
@@ -45,9 +43,9 @@ def file_name(opened: OpenedPdf) -> Faults:
 
 @check("PDF-LEVEL-DIFFERS")
 def conformance_level(opened: OpenedPdf) -> Faults:
-    """ConformanceLevel is the profile that the invoice declares in BT-24."""
-    actual, allowed = opened.metadata.invoice.get("ConformanceLevel"), _conformance_levels(opened.chosen.guideline)
-    if actual and allowed and actual not in allowed:
+    """ConformanceLevel, if it is one, is the profile that the invoice declares in BT-24."""
+    actual, allowed = opened.metadata.invoice.get("ConformanceLevel", ""), _conformance_levels(opened.chosen.guideline)
+    if actual in opened.release.levels and allowed and actual not in allowed:
         yield {"expected": allowed[0], "actual": quote(actual), "declared": opened.chosen.guideline}
 
 
@@ -61,32 +59,7 @@ def guideline(opened: OpenedPdf) -> Faults:
 
 @check("PDF-GENERATION")
 def generation(opened: OpenedPdf) -> Faults:
-    """Metadata and XML belong to the same generation of ZUGFeRD or Factur-X."""
-    namespace = opened.metadata.namespace
-    if namespace and opened.chosen.kind == "CII" and namespace != FACTUR_X:
-        yield {"namespace": namespace, "known": FACTUR_X}
-
-
-@check("PDF-LEVEL-RELATIONSHIP")
-def relationship(opened: OpenedPdf) -> Faults:
-    """MINIMUM and BASIC WL are not complete invoices, so their AFRelationship is Data, not Alternative."""
-    if not _is_zugferd_2_0(opened):
-        yield from _not_data(opened)
-
-
-@check("PDF-LEVEL-RELATIONSHIP-2-0")
-def relationship_zugferd_2_0(opened: OpenedPdf) -> Faults:
-    """ZUGFeRD 2.0 does not require Data for MINIMUM and BASIC WL; later versions do."""
-    if _is_zugferd_2_0(opened):
-        yield from _not_data(opened)
-
-
-def _is_zugferd_2_0(opened: OpenedPdf) -> bool:
-    return "zugferd.de:2p0" in opened.chosen.guideline
-
-
-def _not_data(opened: OpenedPdf) -> Faults:
-    actual = opened.chosen.relationship
-    level = next((it for it in _conformance_levels(opened.chosen.guideline) if it in _WITHOUT_LINES), "")
-    if level and actual and actual != "Data":
-        yield {"level": level, "actual": quote(actual)}
+    """Metadata, attachment and XML belong to the same release of ZUGFeRD or Factur-X."""
+    namespace, release = opened.metadata.namespace, opened.release
+    if namespace and namespace != release.namespace:
+        yield {"namespace": namespace, "known": release.namespace, "release": release.title}

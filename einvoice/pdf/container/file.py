@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from einvoice.pdf.container.check import Faults, check
+from einvoice.pdf.reader.colours import device_colours
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.streams import entry, items, message, text
 from einvoice.quotation import quote
@@ -43,10 +44,9 @@ def file_id(opened: OpenedPdf) -> Faults:
 
 @check("PDF-OUTPUT-INTENT")
 def output_intent(opened: OpenedPdf) -> Faults:
-    """Device-dependent colours require an output intent with an ICC profile (6.2.3).
-
-    The colours that the pages use are not inspected, so a missing output intent may be correct.
-    """
+    """Device-dependent colours require an output intent with an ICC profile (6.2.3, 6.2.4.3)."""
     intents = items(entry(opened.pdf.Root, "/OutputIntents"), _MAX_INTENTS)
-    if not any(text(entry(it, "/S")) == "/GTS_PDFA1" and entry(it, "/DestOutputProfile") is not None for it in intents):
-        yield {}
+    if any(text(entry(it, "/S")) == "/GTS_PDFA1" and entry(it, "/DestOutputProfile") is not None for it in intents):
+        return
+    if colours := device_colours(opened.resources):
+        yield {"colours": ", ".join(colours)}

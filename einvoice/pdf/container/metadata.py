@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.reader.metadata import INVOICE
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
+from einvoice.pdf.reader.pdfa import allows
+from einvoice.pdf.reader.release import Release, releases
+from einvoice.quotation import quote
 
-FACTUR_X: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
-NAMESPACES: Final = {
-    FACTUR_X: "fx",
-    "urn:zugferd:pdfa:CrossIndustryDocument:invoice:2p0#": "zf",
-    "urn:ferd:pdfa:CrossIndustryDocument:invoice:1p0#": "zf",
-    "urn:factur-x:pdfa:CrossIndustryDocument:1p0#": "fx",  # Order-X
-}
-_TYPES: Final = frozenset({"INVOICE", "ORDER", "ORDER_RESPONSE", "ORDER_CHANGE"})
-_VERSIONS: Final = frozenset({"1.0", "1p0", "2p0", "1.2", "2.0", "2.1", "2.2", "2.3", "3.0"})
-_CONFORMANCE_LEVELS: Final = frozenset({"MINIMUM", "BASIC WL", "BASIC", "COMFORT", "EN 16931", "EXTENDED", "XRECHNUNG"})
+_HEADERS: Final = {"1": "1.0 … 1.7", "2": "1.0 … 1.7", "3": "1.0 … 1.7", "4": "2.0 …"}
+"""PDF versions that a part of PDF/A allows, for the texts: parts 1 to 3 are based on PDF 1, part 4 on PDF 2."""
 
 
 @check("PDF-XMP-MISSING")
@@ -63,6 +59,14 @@ def conformance(opened: OpenedPdf) -> Faults:
         yield {"conformance": claim.get("conformance", "–")}
 
 
+@check("PDF-A-VERSION")
+def version_of_part(opened: OpenedPdf) -> Faults:
+    """The version in the header is one on which the claimed part is based (6.1.2)."""
+    part, version = opened.metadata.pdfa.get("part", ""), opened.pdf.pdf_version
+    if not allows(part, version):
+        yield {"version": quote(version), "part": part, "known": _HEADERS[part]}
+
+
 @check("PDF-FX-MISSING")
 def properties_missing(opened: OpenedPdf) -> Faults:
     """The packet has the four Factur-X properties."""
@@ -74,34 +78,35 @@ def properties_missing(opened: OpenedPdf) -> Faults:
 def namespace(opened: OpenedPdf) -> Faults:
     """The Factur-X properties are in a namespace that Factur-X or ZUGFeRD defines."""
     namespace = opened.metadata.namespace
-    if namespace and namespace not in NAMESPACES:
-        yield {"namespace": namespace, "known": FACTUR_X}
+    if namespace and not _defining(namespace):
+        yield {"namespace": namespace, "known": opened.release.namespace}
 
 
 @check("PDF-FX-PREFIX")
 def prefix(opened: OpenedPdf) -> Faults:
     """The Factur-X properties have the usual prefix, which simple readers rely on."""
-    usual, actual = NAMESPACES.get(opened.metadata.namespace), opened.metadata.prefix
-    if usual and actual and actual != usual:
-        yield {"prefix": actual, "usual": usual}
+    actual = opened.metadata.prefix
+    for release in _defining(opened.metadata.namespace):
+        if actual and actual != release.prefix:
+            yield {"prefix": actual, "usual": release.prefix}
 
 
 @check("PDF-FX-DOCUMENT-TYPE")
 def document_type(opened: OpenedPdf) -> Faults:
-    """DocumentType is INVOICE or a type of Order-X."""
-    yield from _not_among(opened, "DocumentType", _TYPES)
+    """DocumentType is one of the release."""
+    yield from _not_among(opened, "DocumentType", opened.release.types)
 
 
 @check("PDF-FX-VERSION")
 def version(opened: OpenedPdf) -> Faults:
-    """Version is a published version."""
-    yield from _not_among(opened, "Version", _VERSIONS)
+    """Version is one that the release prescribes for the conformance level."""
+    yield from _not_among(opened, "Version", opened.release.versions)
 
 
 @check("PDF-FX-LEVEL")
 def conformance_level(opened: OpenedPdf) -> Faults:
-    """ConformanceLevel is a profile name, including its spaces."""
-    yield from _not_among(opened, "ConformanceLevel", _CONFORMANCE_LEVELS)
+    """ConformanceLevel is one of the release, including its spaces."""
+    yield from _not_among(opened, "ConformanceLevel", opened.release.levels)
 
 
 @check("PDF-FX-FILE-NAME")
@@ -132,8 +137,12 @@ def _readable(opened: OpenedPdf) -> bool:
     return not opened.metadata.fault
 
 
-def _not_among(opened: OpenedPdf, name: str, known: frozenset[str]) -> Faults:
+def _defining(namespace: str) -> list[Release]:
+    return [it for it in releases() if it.namespace == namespace]
+
+
+def _not_among(opened: OpenedPdf, name: str, known: Collection[str]) -> Faults:
     if opened.metadata.invoice:
         actual = opened.metadata.invoice.get(name, "")
         if actual not in known:
-            yield {"actual": actual or "–", "known": ", ".join(sorted(known))}
+            yield {"actual": actual or "–", "known": ", ".join(known), "release": opened.release.title}

@@ -19,7 +19,7 @@ _KINDS: Final[dict[str, Kind]] = {
     "CrossIndustryInvoice": "CII",
     "CrossIndustryDocument": "other",
     "SCRDMCCBDACIOMessageStructure": "other",
-    "SCRDMCCBDACIODAMessageStructure": "other",
+    "SCRDMCCBDACIDAMessageStructure": "other",
 }
 _MAX_LENGTH: Final = 200
 

@@ -6,8 +6,10 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from einvoice.facturx.profile import declared_profile
 from einvoice.pdf.reader.file_spec import FileSpec
 from einvoice.pdf.reader.metadata import Metadata, read_metadata
+from einvoice.pdf.reader.release import Release, release_of
 from einvoice.pdf.reader.resources import Resources
 
 if TYPE_CHECKING:
@@ -36,6 +38,19 @@ class OpenedPdf:
     def metadata(self) -> Metadata:
         """XMP metadata of the document."""
         return read_metadata(self.pdf)
+
+    @functools.cached_property
+    def release(self) -> Release:
+        """The release of ZUGFeRD or Factur-X that the PDF follows, at its conformance level."""
+        properties, chosen = self.metadata.invoice, self.chosen
+        release = release_of(chosen.root, chosen.name, chosen.guideline, self.metadata.namespace, properties)
+        return release.at(properties.get("ConformanceLevel") or self.level, chosen.guideline)
+
+    @property
+    def level(self) -> str:
+        """The conformance level that the XML declares in BT-24; "" if it is none of Factur-X."""
+        profile = declared_profile(self.chosen.guideline)
+        return profile.conformance_level if profile else ""
 
     @functools.cached_property
     def resources(self) -> Resources:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.pdf.reader.streams import entry, identity, items, text
@@ -30,6 +31,7 @@ class Resources:
     Attributes:
         fonts, images, streams: PDF objects; `images` is a subset of `streams`.
         actions: names of forbidden actions, such as "Launch".
+        colour_spaces: names in the resources, such as "/DefaultRGB".
         pages: number of inspected pages.
     """
 
@@ -38,6 +40,7 @@ class Resources:
         self.images: list[Any] = []
         self.streams: list[Any] = []
         self.actions: set[str] = set()
+        self.colour_spaces: set[str] = set()
         self.pages = 0
         self._seen: set[tuple[int, int]] = set()
         self._remaining = _MAX_OBJECTS
@@ -84,6 +87,7 @@ class Resources:
                 for procedure in _values(entry(font, "/CharProcs")):
                     self._stream(procedure)
                 self._resources(entry(font, "/Resources"), depth + 1)
+        self.colour_spaces.update(_keys(entry(resources, "/ColorSpace")))
         for kind in ("/XObject", "/Pattern"):
             for obj in _values(entry(resources, kind)):
                 self._form(obj, depth)
@@ -138,8 +142,10 @@ class Resources:
 
 def _values(holder: Any) -> list[Any]:
     """Return the values of a dictionary; an empty list for other objects."""
+    return [holder[key] for key in _keys(holder)]
+
+
+def _keys(holder: Any) -> list[str]:
     import pikepdf
 
-    if not isinstance(holder, pikepdf.Dictionary):
-        return []
-    return [holder[key] for key, _ in zip(holder.keys(), range(_MAX_OBJECTS), strict=False)]
+    return list(itertools.islice(holder.keys(), _MAX_OBJECTS)) if isinstance(holder, pikepdf.Dictionary) else []

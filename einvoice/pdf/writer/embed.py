@@ -19,6 +19,7 @@ from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile
 from einvoice.localization import Messages
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
+from einvoice.pdf.reader.release import releases
 from einvoice.pdf.reader.signatures import is_signed
 from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
@@ -106,7 +107,8 @@ def embed(
         if is_signed(document):
             warnings.append(reason("signed", lang))
         _attach(document, data, selected, selected_relationship, _MESSAGES[lang]["description"], moment)
-        _update_metadata(document, selected, moment, keep_claim=not violations)
+        version = _version(selected, model)
+        _update_metadata(document, selected, version, moment, keep_claim=not violations)
         return HybridPdf(save_pdf(document), not violations, tuple(violations), tuple(warnings), selected, data)
 
 
@@ -297,7 +299,14 @@ def _complete(file: Any) -> None:
 # ---------------------------------------------------------------- the metadata
 
 
-def _update_metadata(document: Any, profile: Profile, when: datetime.datetime, *, keep_claim: bool) -> None:
+def _version(profile: Profile, invoice: Invoice) -> str:
+    """Return the version for the XMP metadata: that of the schema, for XRECHNUNG that of XRechnung."""
+    return releases()[0].at(profile.conformance_level, invoice.specification.text or "").versions[0]
+
+
+def _update_metadata(
+    document: Any, profile: Profile, version: str, when: datetime.datetime, *, keep_claim: bool
+) -> None:
     """Describe the invoice in the XMP metadata; remove the PDF/A claim unless ``keep_claim``."""
     from pikepdf import String
 
@@ -311,7 +320,7 @@ def _update_metadata(document: Any, profile: Profile, when: datetime.datetime, *
     else:
         packet.drop_claims()
     packet.put_dates(when, created=False)
-    packet.put_factur_x(profile.conformance_level, profile.filename)
+    packet.put_factur_x(profile.conformance_level, profile.filename, version)
     info["/ModDate"] = String(_pdf_date(when))
     set_metadata(document, packet)
 

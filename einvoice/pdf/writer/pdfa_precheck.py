@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from einvoice.localization import Messages
+from einvoice.pdf.reader.pdfa import allows
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.result.languages import Language
 
@@ -60,6 +61,8 @@ def _claims(document: Any, lang: Language) -> Iterator[Reason]:
         yield reason("no_claim", lang)
     elif packet.part not in ("2", "3"):
         yield reason("other_part", lang, part=packet.part)
+    elif not allows("3", document.pdf_version):
+        yield reason("pdf_version", lang, version=document.pdf_version)
 
 
 class _ObjectScan:

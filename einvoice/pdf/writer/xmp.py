@@ -111,7 +111,7 @@ class Packet:
         part = {"part": "Indicates which part of ISO 14289 the file follows"}
         self._describe("pdfuaid", "PDF/UA identification schema", part, kind="Integer", category="internal")
 
-    def put_factur_x(self, conformance_level: str, filename: str, *, version: str = "1.0") -> None:
+    def put_factur_x(self, conformance_level: str, filename: str, version: str = "1.0") -> None:
         """Set the Factur-X properties, replacing those of any earlier invoice."""
         self._drop_invoices()
         properties = {
