@@ -79,6 +79,10 @@ class Settings(BaseSettings):
         description="Information on what the official rules do not check, such as wrong check digits: on or off.",
     )
 
+    picture: Literal["on", "off"] = Field(
+        default="on", description="Comparison of the pages of a hybrid PDF with its XML, as warnings: on or off."
+    )
+
     engine: Engine = Field(
         default="native",
         description="Validation engine: native (einvoice), reference (official Schematron), or both, compared.",

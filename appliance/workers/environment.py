@@ -9,6 +9,7 @@ _NAMES = frozenset(
     {
         TEMPORARY_FOLDER,
         "EINVOICE_CACHE",
+        "EINVOICE_PICTURE",
         "EINVOICE_PLAUSIBILITY",
         "EINVOICE_RULESET",
         "EINVOICE_RULES_COPY",

@@ -105,7 +105,8 @@ def _settings(line: bytes, path: Path) -> dict[str, Any]:
         raise ValueError(f"{path.name} does not contain results of einvoice") from None
     if number != VERSION:
         raise ValueError(f"{path.name} has format version {number}; this release reads version {VERSION}")
-    return {"engine": _NATIVE, "plausibility": False, **settings}  # older runs had no other engine, and no such rules
+    # Older runs had no other engine, no such rules, and no such comparison.
+    return {"engine": _NATIVE, "plausibility": False, "picture": False, **settings}
 
 
 def write(path: Path, settings: Mapping[str, Any], lines: Iterable[bytes], complete: bool = True) -> None:

@@ -19,6 +19,7 @@ from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
 from einvoice.localization.options import language
 from einvoice.result.languages import Language
+from einvoice.result.options import picture as is_picture_on
 from einvoice.result.options import plausibility as is_plausibility_on
 from einvoice.result.stack import Engine, Mode
 from einvoice.rulebook.added import rule_data
@@ -44,6 +45,7 @@ def validate_many(
     as_of: datetime.date | None = None,
     engine: Engine = "native",
     plausibility: bool | None = None,
+    picture: bool | None = None,
     rules: str | Path | None = None,
     resume: str | os.PathLike[str] | None = None,
     allow_empty: bool = False,
@@ -63,10 +65,10 @@ def validate_many(
         client: a Dask client to validate on. Its workers need this package, but no access to the files.
         executor: an executor of `concurrent.futures` to validate with; it is not shut down.
         progress: show a progress bar if tqdm is installed.
-        lang, mode, profile, ruleset, as_of, plausibility, rules: see `einvoice.validate`. A release of XRechnung must
-            be in force on the day `as_of`, whatever the files declare. In the mode "compatibility", the table
-            "differences" of `ResultSet.to_frame` lists the findings that only the declared or only the current release
-            reports.
+        lang, mode, profile, ruleset, as_of, plausibility, picture, rules: see `einvoice.validate`. A release of
+            XRechnung must be in force on the day `as_of`, whatever the files declare. In the mode "compatibility", the
+            table "differences" of `ResultSet.to_frame` lists the findings that only the declared or only the current
+            release reports.
         engine: see `einvoice.validate`. With "both", the table "files" of `ResultSet.to_frame` states the agreement,
             and the table "differences" lists the findings that only one engine reports.
         resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
@@ -88,7 +90,9 @@ def validate_many(
     """
     lang = language(lang)
     path = str(Path(rules).resolve()) if rules else None
-    options = Options(mode, profile, ruleset, as_of, path, engine, is_plausibility_on(plausibility))
+    options = Options(
+        mode, profile, ruleset, as_of, path, engine, is_plausibility_on(plausibility), is_picture_on(picture)
+    )
     data = rule_data(rules)
     validation.Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
     if engine != "native":

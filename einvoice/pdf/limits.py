@@ -16,5 +16,11 @@ TIMEOUT: Final = SECONDS + 10
 ANSWER: Final = 24 << 20
 """Maximum size of an answer (bytes): the XML and the description of the PDF."""
 
+PAGES_SECONDS: Final = 3
+"""Maximum time to read the text of the pages (seconds); it usually takes 5 ms. The invoice has been sent before."""
+
 HANDOVER: Final = b"!"
 """The byte that accompanies a file descriptor sent to the server."""
+
+HANDOVER_WITH_PAGES: Final = b"p"
+"""The same, if the text of the pages is wanted, too."""

@@ -9,13 +9,17 @@ and sends its answer in frames of `einvoice.sandbox.protocol`. Threads may read 
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from einvoice import errors
 from einvoice.pdf import limits
 from einvoice.pdf.hybrid import Hybrid
+from einvoice.pdf.picture.page_text import PROBLEMS, PageText, rows
 from einvoice.sandbox import protocol
 from einvoice.sandbox.process import SandboxProcess
+
+if TYPE_CHECKING:
+    import socket
 
 _ATTEMPTS: Final = 3
 """The server may have exited unnoticed, or may exit while it starts the worker; each attempt restarts it."""
@@ -32,35 +36,90 @@ def read_hybrid(data: bytes) -> Hybrid:
         errors.PdfTooComplex: reading exceeded the memory or time limit, or crashed the worker.
         ChildProcessError: the server cannot be started.
     """
+    hybrid, pending = _read(data, limits.HANDOVER)
+    pending.close()
+    return hybrid
+
+
+def read_hybrid_with_pages(data: bytes) -> tuple[Hybrid, PendingText]:
+    """Return the invoice as `read_hybrid` does, and the text of the pages, which the worker reads in the meantime.
+
+    The caller must call `PendingText.result` or `PendingText.close`. A PDF whose pages cannot be read, even one that
+    crashes the worker, has its invoice all the same.
+    """
+    return _read(data, limits.HANDOVER_WITH_PAGES)
+
+
+class PendingText:
+    """The text of the pages that a worker is reading."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def result(self) -> PageText:
+        """Wait for the text, and close the connection."""
+        with self._connection as connection:
+            connection.settimeout(limits.PAGES_SECONDS + 1)
+            try:
+                answer = protocol.receive(connection, limits.ANSWER)
+                header = answer[0] if answer else {}
+                if "pages" in header:
+                    return PageText([rows(words) for words in header["pages"]])
+                return PageText((), PROBLEMS.get(header.get("problem"), "failure"))
+            except (OSError, ValueError, TypeError, IndexError):
+                return PageText((), "failure")
+
+    def close(self) -> None:
+        """Close the connection without the text."""
+        self._connection.close()
+
+
+def _read(data: bytes, handover: bytes) -> tuple[Hybrid, PendingText]:
     if importlib.util.find_spec("pikepdf") is None:
         raise errors.PdfSupportMissing
     for _ in range(_ATTEMPTS):
-        answer = _exchange(data)
-        if answer is not None:
-            return _decode(*answer)
+        connection = _connect(handover)
+        if connection is None:
+            continue
+        try:
+            answer = _exchange(connection, data, pages=handover == limits.HANDOVER_WITH_PAGES)
+            if answer is not None:
+                return _decode(*answer), PendingText(connection)
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
     raise ChildProcessError("The process that reads PDFs cannot be started.")
 
 
-def _exchange(data: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """Return a worker's answer for a PDF; None if the server exited before it started the worker."""
+def _connect(handover: bytes) -> socket.socket | None:
+    """Return the connection to a new worker; None if the server exited before it started one."""
     import socket
 
     connection, worker_connection = socket.socketpair()
-    with connection, worker_connection:
+    with worker_connection:
         try:
             with _server.session() as control:
-                socket.send_fds(control, [limits.HANDOVER], [worker_connection.fileno()])
+                socket.send_fds(control, [handover], [worker_connection.fileno()])
         except OSError:
+            connection.close()
             return None
-        worker_connection.close()
-        connection.settimeout(limits.TIMEOUT)
-        try:
-            if protocol.receive(connection, limits.ANSWER) is None:
-                return None
-            protocol.send(connection, {}, data)
-            answer = protocol.receive(connection, limits.ANSWER)
-        except (OSError, ValueError):
-            raise _too_complex() from None
+        except BaseException:
+            connection.close()
+            raise
+    connection.settimeout(limits.TIMEOUT)
+    return connection
+
+
+def _exchange(connection: socket.socket, data: bytes, *, pages: bool) -> tuple[dict[str, Any], bytes] | None:
+    """Return a worker's answer for a PDF; None if the server exited before it started the worker."""
+    try:
+        if protocol.receive(connection, limits.ANSWER) is None:
+            return None
+        protocol.send(connection, {"pages": pages}, data)
+        answer = protocol.receive(connection, limits.ANSWER)
+    except (OSError, ValueError):
+        raise _too_complex() from None
     if answer is None:
         raise _too_complex()
     return answer

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
+import importlib
 import io
 import os
 import resource
@@ -12,6 +15,7 @@ from typing import Any
 
 from einvoice import errors
 from einvoice.pdf import embedded_invoice, limits
+from einvoice.pdf.picture import page_text
 from einvoice.pdf.reader import streams
 from einvoice.sandbox import protocol
 from einvoice.sandbox.process import set_limits
@@ -30,6 +34,8 @@ def main(control: socket.socket) -> None:
             return
         for descriptor in descriptors:
             _fork_worker(control, descriptor)
+        if message == limits.HANDOVER_WITH_PAGES:
+            _load_pdfium()  # meanwhile the worker reads its file; it loads pdfium itself
 
 
 def _warm_up() -> None:
@@ -42,6 +48,13 @@ def _warm_up() -> None:
         file = io.BytesIO()
         pdf.save(file)
     _read(file.getvalue())
+
+
+@functools.cache
+def _load_pdfium() -> None:
+    with contextlib.suppress(ImportError, OSError):
+        importlib.import_module("pypdfium2")
+    gc.freeze()
 
 
 def _fork_worker(control: socket.socket, descriptor: int) -> None:
@@ -66,8 +79,14 @@ def _serve(connection: socket.socket) -> None:
     _set_limits()
     protocol.send(connection, {"ready": True})
     request = protocol.receive(connection, limits.MEMORY)
-    if request is not None:
-        protocol.send(connection, *_read(request[1]))
+    if request is None:
+        return
+    header, data = request
+    answer = _read(data)
+    protocol.send(connection, *answer)
+    if header.get("pages") and "hybrid" in answer[0]:
+        signal.alarm(limits.PAGES_SECONDS)
+        protocol.send(connection, _read_pages(data))
 
 
 def _set_limits() -> None:
@@ -87,6 +106,18 @@ def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
         # A damaged file can raise anything, and this process has no log.
         return _error(errors.PdfDamaged(reason=type(error).__name__))
     return {"hybrid": hybrid.to_plain()}, hybrid.xml
+
+
+def _read_pages(data: bytes) -> dict[str, Any]:
+    """Return the words of the pages, or why there are none; see `einvoice.pdf.picture.page_text.Problem`."""
+    try:
+        return {"pages": page_text.read_pages(data)}
+    except ImportError:
+        return {"problem": "library"}
+    except page_text.TooLong:
+        return {"problem": "length"}
+    except Exception:
+        return {"problem": "failure"}
 
 
 def _error(error: errors.UnreadableDocument) -> tuple[dict[str, Any], bytes]:

@@ -17,6 +17,8 @@ MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
 PLAUSIBILITY: Final = "EINVOICE_PLAUSIBILITY"
 """Environment variable for the default of the option `plausibility`: on or off."""
+PICTURE: Final = "EINVOICE_PICTURE"
+"""Environment variable for the default of the option `picture`: on or off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,7 @@ class Options:
     as_of: datetime.date | None = None
     engine: Engine = "native"
     plausibility: bool = True
+    picture: bool = True
     data: RuleData | None = None
 
     def __post_init__(self) -> None:
@@ -56,11 +59,22 @@ def plausibility(value: bool | None) -> bool:
     Raises:
         ValueError: the environment variable is neither "on" nor "off".
     """
-    if value is not None:
-        return value
-    setting = os.environ.get(PLAUSIBILITY) or "on"
+    return _is_on(PLAUSIBILITY) if value is None else value
+
+
+def picture(value: bool | None) -> bool:
+    """Return the option `picture`, by default that of the environment.
+
+    Raises:
+        ValueError: the environment variable is neither "on" nor "off".
+    """
+    return _is_on(PICTURE) if value is None else value
+
+
+def _is_on(variable: str) -> bool:
+    setting = os.environ.get(variable) or "on"
     if setting not in ("on", "off"):
-        raise ValueError(f"environment variable {PLAUSIBILITY} must be 'on' or 'off', not {setting!r}")
+        raise ValueError(f"environment variable {variable} must be 'on' or 'off', not {setting!r}")
     return setting == "on"
 
 

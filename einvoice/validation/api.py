@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.result import Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
+from einvoice.result.options import picture as is_picture_on
 from einvoice.result.options import plausibility as is_plausibility_on
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
@@ -58,6 +59,7 @@ def validate(
     as_of: datetime.date | None = None,
     engine: Engine = "native",
     plausibility: bool | None = None,
+    picture: bool | None = None,
     rules: str | Path | None = None,
 ) -> ValidationResult:
     """Validate an invoice against its XML schema and the rules of the specification that it declares.
@@ -88,6 +90,9 @@ def validate(
         plausibility: whether to report, as information, what the official rules do not check: check digits, quantity
             times price, dates that do not exist. Default: on, unless the environment variable EINVOICE_PLAUSIBILITY is
             "off". The engine "reference" never reports it.
+        picture: whether to compare the pages of a hybrid PDF with its XML: number, dates, totals, currency, account and
+            VAT numbers. Findings are warnings on the container, and never change the verdict. Default: on, unless the
+            environment variable EINVOICE_PICTURE is "off".
         rules: folder or archive of further rule sets. One that a specification of its own names validates the documents
             that declare it; any other validates all documents that its base validates. Default: the folder in the
             environment variable EINVOICE_RULES_DIR, read once, or none.
@@ -109,11 +114,14 @@ def validate(
         as_of=as_of,
         engine=engine,
         plausibility=is_plausibility_on(plausibility),
+        picture=is_picture_on(picture),
         data=data,
     )
-    document = _open(source, data)
-    container = pipeline.container if document.hybrid else None
-    return _validated(document, options, container, started)
+    document = _open(source, data, picture=options.picture)
+    try:
+        return _validated(document, options, pipeline.container if document.hybrid else None, started)
+    finally:
+        document.close()
 
 
 @reader.gc_paused
@@ -177,9 +185,9 @@ def validate_xml(data: bytes, options: Options, *, hybrid: bool = False) -> Run:
     return run(document, select(document.identity, options, hybrid=hybrid), options.lang)
 
 
-def _open(source: xml.Source | Invoice, data: RuleData) -> Document:
+def _open(source: xml.Source | Invoice, data: RuleData, *, picture: bool) -> Document:
     try:
-        return Document.open(source.write() if isinstance(source, Invoice) else source, data)
+        return Document.open(source.write() if isinstance(source, Invoice) else source, data, picture=picture)
     except OSError:
         if isinstance(source, str | os.PathLike) and Path(source).is_dir():
             message = "is a folder; to validate its files, use einvoice.validate_many"

@@ -29,6 +29,7 @@ from einvoice.validation.repetition import REPEATED, STOPPED
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
     from einvoice.pdf.hybrid import Hybrid
+    from einvoice.pdf.sandbox import PendingText
     from einvoice.resources import RuleData
     from einvoice.result import Container
     from einvoice.rulebook.rule import Rule
@@ -62,6 +63,7 @@ class Document(NamedTuple):
         has_blanks: whether the tree has the white space between elements.
         identity: syntax, root element and declared specification.
         hybrid: the hybrid PDF; None if the file is XML.
+        pages: the text of its pages, which is still being read; None if it is not compared.
     """
 
     data: bytes
@@ -71,9 +73,12 @@ class Document(NamedTuple):
     has_blanks: bool
     identity: Identity
     hybrid: Hybrid | None
+    pages: PendingText | None = None
 
     @classmethod
-    def open(cls, source: Source, rules: RuleData | None = None, *, keep_blanks: bool = False) -> Document:
+    def open(
+        cls, source: Source, rules: RuleData | None = None, *, keep_blanks: bool = False, picture: bool = False
+    ) -> Document:
         """Open a path, bytes, or a binary file.
 
         Args:
@@ -81,6 +86,7 @@ class Document(NamedTuple):
             rules: rule data with the known specifications.
             keep_blanks: whether to keep the white space between elements, which is part of a value that, against the
                 XML schema, contains elements.
+            picture: whether to read the text of the pages of a PDF; the document must then be closed.
 
         Raises:
             UnreadableDocument: one of its subclasses; see `einvoice.errors`.
@@ -91,11 +97,21 @@ class Document(NamedTuple):
             tree = parse(data, keep_blanks=keep_blanks)
             return cls(data, filename, data, tree, keep_blanks, identify(tree, rules), None)
         from einvoice.pdf.document import parse as parse_embedded  # imported on use: most files are XML
-        from einvoice.pdf.sandbox import read_hybrid
+        from einvoice.pdf.sandbox import read_hybrid, read_hybrid_with_pages
 
-        hybrid = read_hybrid(data)
-        tree = parse_embedded(hybrid)
-        return cls(data, filename, hybrid.xml, tree, True, identify(tree, rules), hybrid)
+        hybrid, pages = read_hybrid_with_pages(data) if picture else (read_hybrid(data), None)
+        try:
+            tree = parse_embedded(hybrid)
+            return cls(data, filename, hybrid.xml, tree, True, identify(tree, rules), hybrid, pages)
+        except BaseException:
+            if pages:
+                pages.close()
+            raise
+
+    def close(self) -> None:
+        """Stop reading the pages."""
+        if self.pages:
+            self.pages.close()
 
     def utf8(self) -> bytes:
         """Return the XML in UTF-8."""
@@ -348,7 +364,9 @@ def container(context: Context) -> Outcome:
         return NOTHING
     from einvoice.validation.container import validate_container
 
-    container, layer = validate_container(context.document.data, hybrid, context.build)
+    document = context.document
+    pages = document.pages.result() if document.pages else None
+    container, layer = validate_container(document.data, hybrid, context.build, context.invoice, pages)
     return Outcome(container.findings, [layer], container)
 
 

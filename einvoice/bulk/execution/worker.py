@@ -29,6 +29,7 @@ class Options(NamedTuple):
     rules: str | None = None
     engine: Engine = "native"
     plausibility: bool | None = None
+    picture: bool | None = None
 
 
 def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:

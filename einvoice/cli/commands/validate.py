@@ -21,7 +21,7 @@ from einvoice.rulebook.rule import SEVERITIES
 from einvoice.syntax.xml import sniff
 from einvoice.validation import ENGINES, MODES, Options, validate
 
-_ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility")
+_ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility", "picture")
 _BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
 _BATCH_OPTIONS: Final = (
     "workers", "progress", "select", "ignore", "fail_on", "summary", "baseline", "write_baseline", "compare",
@@ -90,6 +90,13 @@ def _add_rule_options(parser: argparse.ArgumentParser) -> None:
         const=False,
         help="do not report what the official rules do not check, such as wrong check digits (also: "
         "EINVOICE_PLAUSIBILITY=off)",
+    )
+    parser.add_argument(
+        "--no-picture",
+        dest="picture",
+        action="store_const",
+        const=False,
+        help="do not compare the pages of a hybrid PDF with its XML (also: EINVOICE_PICTURE=off)",
     )
     add_rules(parser)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections import defaultdict
 import functools
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -110,7 +110,7 @@ def _wanted(invoice: Invoice) -> Iterator[tuple[str, Value]]:
         ("BT-1", invoice.number),
         ("BT-2", invoice.issue_date),
         ("BT-5", invoice.currency),
-        ("BT-9", invoice["BT-9"]),
+        *(("BT-9", it) for it in _due_dates(invoice)),
         ("BT-31", invoice.seller.vat_identifier),
         ("BT-48", invoice.buyer.vat_identifier),
         ("BT-109", totals.net),
@@ -119,8 +119,20 @@ def _wanted(invoice: Invoice) -> Iterator[tuple[str, Value]]:
         ("BT-115", totals.due),
         *(("BT-84", means.credit_transfer.identifier) for means in invoice.payment_means),
     ):
-        if isinstance(value, Value) and value.text and (number not in _AMOUNTS or value.number):
+        if isinstance(value, Value) and value.text and (number not in _AMOUNTS or _number(value)):
             yield number, value
+
+
+def _number(value: Value) -> Decimal | None:
+    """Return the amount of a value without sign; None if it is no amount."""
+    number = getattr(value, "number", None)
+    return abs(number) if isinstance(number, Decimal) else None
+
+
+def _due_dates(invoice: Invoice) -> list[Value]:
+    """Return the due date, which is in other places in credit notes and in CII."""
+    in_terms = [it.due_date for it in invoice.payment_terms]
+    return [invoice.due_date, *in_terms, *(it.due_date for it in invoice.payment_means)]
 
 
 class _Label(NamedTuple):
@@ -144,18 +156,32 @@ class _Picture:
         self.letters = sum(map(str.isalpha, text))
         self.text = text
         self.compact = values.compact(text)
-        self.numbers = {reading for line in self._lines() for it in values.numbers(line) for reading in it.readings}
-        self.dates = {reading for line in self._lines() for it in values.dates(line) for reading in it.readings}
+
+    @functools.cached_property
+    def _numbers(self) -> set[values.Reading]:
+        return {reading for line in self._lines() for it in values.numbers(line) for reading in it.readings}
+
+    @functools.cached_property
+    def _dates(self) -> set[values.Reading]:
+        return {reading for line in self._lines() for it in values.dates(line) for reading in it.readings}
 
     def _lines(self) -> Iterator[str]:
         return (line for page in self.texts for line in page)
 
+    def _shows_written(self, forms: Sequence[str]) -> bool:
+        """Return whether the pages have one of the usual forms of a value; quicker than reading all values."""
+        return bool(forms) and bool(re.search(rf"(?<![\d.,])(?:{'|'.join(map(re.escape, forms))})(?!\d)", self.text))
+
     def shows(self, number: str, value: Value) -> bool:
         """Return whether a value stands anywhere on the pages."""
         if number in _AMOUNTS:
-            return value.number is not None and abs(value.number) in self.numbers
+            amount = _number(value)
+            return amount is not None and (self._shows_written(values.amount_forms(amount)) or amount in self._numbers)
         if number in _DATES:
-            return value.value in self.dates
+            day = getattr(value, "value", None)
+            return isinstance(day, datetime.date) and (
+                self._shows_written(values.date_forms(day)) or day in self._dates
+            )
         if number == "BT-5":
             return value.text in self.text or _SYMBOLS.get(value.text, value.text) in self.text
         return values.compact(value.text) in self.compact
@@ -258,17 +284,15 @@ class _Known:
             others = self._numbers(set(label.terms) - same if label.strict else None, same)
             return not found.readings.isdisjoint(others)
         if number in _DATES:
-            return not label.strict and not found.readings.isdisjoint(self._dates(number))
+            return found.text in self._notes or (
+                not label.strict and not found.readings.isdisjoint(self._dates(number))
+            )
         return values.compact(found.text) in self._references()
 
     def _numbers(self, terms: set[str] | None, same: set[str]) -> set[Decimal]:
         """Return the amounts of these terms, by default of all but those in `same`."""
-        numbered = ((it, getattr(value, "number", None)) for it, value in self._filled)
-        return {
-            abs(number)
-            for it, number in numbered
-            if isinstance(number, Decimal) and it not in same and (terms is None or it in terms)
-        }
+        chosen = (value for it, value in self._filled if it not in same and (terms is None or it in terms))
+        return {number for it in chosen if (number := _number(it)) is not None}
 
     def equal_to(self, number: str) -> set[str]:
         """Return the terms that have the same amount in every invoice with the terms of this one (EN 16931, 6.4)."""
@@ -284,6 +308,11 @@ class _Known:
     def _dates(self, number: str) -> set[datetime.date]:
         dates = ((it, getattr(value, "value", None)) for it, value in self._filled)
         return {date for it, date in dates if it in _OTHER_DATES and it != number and isinstance(date, datetime.date)}
+
+    @functools.cached_property
+    def _notes(self) -> str:
+        """The notes and terms of payment, which a page repeats."""
+        return "\n".join(it.text for known, it in self._filled if known in ("BT-20", "BT-22") and it.text)
 
     def _references(self) -> set[str]:
         """Return the numbers of other documents, and all VAT numbers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 MAX_PAGES: Final = 100
 MAX_WORDS: Final = 100_000
@@ -46,7 +46,18 @@ class TooLong(Exception):  # noqa: N818 (names the state)
     """The PDF has more pages or words than are compared."""
 
 
-Pages = Sequence[Sequence[Row]]
+Pages: TypeAlias = Sequence[Sequence[Row]]
+
+Problem: TypeAlias = Literal["", "library", "length", "failure"]
+"""Why there is no text: pypdfium2 is missing, there are too many pages or words, pdfium failed or took too long."""
+PROBLEMS: Final[dict[object, Problem]] = {"library": "library", "length": "length"}
+
+
+class PageText(NamedTuple):
+    """The text of the pages; empty if there was a problem."""
+
+    pages: Pages
+    problem: Problem = ""
 
 
 def read_pages(data: bytes) -> list[list[tuple[float, float, float, str]]]:

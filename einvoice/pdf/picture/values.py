@@ -1,13 +1,13 @@
-"""Values in a text, as people write them in German, English and French: amounts, dates, account numbers, VAT numbers."""
+"""Values in a text as people write them in German, English and French: amounts, dates, accounts, VAT numbers."""
 
 from __future__ import annotations
 
 import datetime
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 _BLANK: Final = " \u00a0\u202f\u2009"
 _APOSTROPHES: Final = "'’"
@@ -20,6 +20,7 @@ _NOT_AN_AMOUNT: Final = re.compile(r"\s*%|[.,]?\d")
 _BEFORE: Final = re.compile(r"(?:\A|[\s(:=€$£+\-\u2212–]|\b(?:EUR|USD|GBP|CHF))\Z")
 _AFTER: Final = re.compile(r"\Z|[\s)€$£*;,.\-–]|(?:EUR|USD|GBP|CHF)\b")
 
+_DIGITS_OF_DATE: Final = 4
 _MONTHS: Final = {
     name: number
     for number, names in enumerate(
@@ -60,6 +61,9 @@ _VAT_NUMBER: Final = re.compile(r"(?<![A-Z0-9])(?:[A-Z]{2}|CHE)[ -]?[A-Z0-9](?:[
 _UNACCENTED: Final = {code: unicodedata.normalize("NFD", chr(code))[0] for code in range(0xC0, 0x250)}
 
 
+Reading: TypeAlias = Decimal | datetime.date
+
+
 class Found(NamedTuple):
     """A value in a text.
 
@@ -73,8 +77,30 @@ class Found(NamedTuple):
     start: int
     end: int
     text: str
-    readings: frozenset[Decimal] | frozenset[datetime.date]
+    readings: frozenset[Reading]
     is_money: bool = False
+
+
+def amount_forms(amount: Decimal) -> Sequence[str]:
+    """Return the usual forms of an amount with two decimals; none if it has more.
+
+    >>> amount_forms(Decimal("1234.5"))
+    ('1.234,50', '1234,50', '1,234.50', '1234.50', '1 234,50')
+    """
+    if amount != round(amount, 2):
+        return ()
+    english = f"{amount:,.2f}"
+    german = english.translate(str.maketrans(",.", ".,"))
+    return german, german.replace(".", ""), english, english.replace(",", ""), german.replace(".", " ")
+
+
+def date_forms(day: datetime.date) -> Sequence[str]:
+    """Return the usual forms of a date in digits that have one reading only.
+
+    >>> date_forms(datetime.date(2026, 3, 1))
+    ('01.03.2026', '1.3.2026', '2026-03-01')
+    """
+    return f"{day:%d.%m.%Y}", f"{day.day}.{day.month}.{day.year}", day.isoformat()
 
 
 def numbers(text: str) -> Iterator[Found]:
@@ -128,6 +154,8 @@ def dates(text: str) -> Iterator[Found]:
     >>> [sorted(map(str, it.readings)) for it in dates("1. März 2026, 03/04/26")]
     [['2026-03-01'], ['2026-03-04', '2026-04-03']]
     """
+    if sum(map(str.isdigit, text)) < _DIGITS_OF_DATE:
+        return
     for match in _DATE.finditer(text):
         it = match.groupdict()
         if it["a"]:
@@ -135,7 +163,7 @@ def dates(text: str) -> Iterator[Found]:
             orders += [(it["c"], it["a"], it["b"])] if "." not in match[0] else []
         else:
             keys = next(
-                keys for keys in ("ymd", "y2 m2 d2".split(), "y3 m3 d3".split(), "y4 m4 d4".split()) if it[keys[0]]
+                keys for keys in ("ymd", ["y2", "m2", "d2"], ["y3", "m3", "d3"], ["y4", "m4", "d4"]) if it[keys[0]]
             )
             orders = [(it[keys[0]], it[keys[1]], it[keys[2]])]
         readings = frozenset(day for order in orders if (day := _day(*order)))
