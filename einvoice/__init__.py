@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from einvoice.model.values import absent
     from einvoice.notebook import explore
     from einvoice.pdf.api import Extracted, extract
+    from einvoice.pdf.writer.attachments import AttachedFile
     from einvoice.pdf.writer.embed import embed
     from einvoice.reference import engines
     from einvoice.result import Finding, ValidationResult, explain_error
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAMESPACES",
+    "AttachedFile",
     "CatalogEntry",
     "ConversionRefused",
     "Converted",
@@ -97,6 +99,7 @@ __all__ = [
 #: The module of each name. Modules are imported on first access: a script pays only for what it uses.
 _MODULES = {
     "NAMESPACES": "model.location",
+    "AttachedFile": "pdf.writer.attachments",
     "CatalogEntry": "rulebook.catalog",
     "ConversionRefused": "errors",
     "Converted": "conversion.convert",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,6 +15,8 @@ from einvoice.validation import validate
 
 if TYPE_CHECKING:
     from einvoice.draft import Draft, Format, Source
+    from einvoice.pdf.writer.attachments import Source as ToAttach
+    from einvoice.pdf.writer.embed import HybridPdf
 
 ArtifactType: TypeAlias = Literal["xml", "pdf"]
 
@@ -41,6 +44,7 @@ class Generated:
         invoice: the invoice built from the draft.
         omitted_terms: business terms of the invoice that the Factur-X profile does not contain, so that they appear
             only in the visualization of the PDF; empty unless the profile is smaller than EN 16931.
+        attached: names of the files attached to the PDF beside the XML: those of BG-24, and those of ``attach``.
         validation: the validation result of the generated file; each finding has its `draft_pointer`.
         lang: default language of the texts.
     """
@@ -55,6 +59,7 @@ class Generated:
     omitted_terms: tuple[str, ...]
     validation: ValidationResult
     lang: Language = "de"
+    attached: tuple[str, ...] = ()
 
     @property
     def is_valid(self) -> bool:
@@ -83,7 +88,9 @@ class Generated:
         return f"<Generated {self.format}: {self.validation!r}>"
 
 
-def generate(draft: Source, format: Format | None = None, *, lang: Language | None = None) -> Generated:
+def generate(
+    draft: Source, format: Format | None = None, *, lang: Language | None = None, attach: Sequence[ToAttach] = ()
+) -> Generated:
     """Generate an invoice from a draft and validate it.
 
     The output is deterministic. An invoice that violates rules is generated too; its `is_valid` is then false.
@@ -92,11 +99,13 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language | No
         draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
         format: "UBL", "CII" or "ZUGFERD"; overrides the format of the draft.
         lang: language of the texts and of the visualization, such as "de"; default: `einvoice.options.lang`.
+        attach: further files to attach to the PDF: paths, or `einvoice.AttachedFile` with a relationship and a
+            description. The attachments of the draft (BG-24) are in the XML, and attached to the PDF as well.
 
     Raises:
         DraftError: the draft is not JSON, has invalid fields, or has totals that differ from the calculated ones.
-        ValueError: the language is not supported.
-        OSError: the file cannot be opened.
+        ValueError: the language is not supported, or there are files to attach and the format is not ZUGFERD.
+        OSError: a file cannot be opened.
         MissingDependency: the format is ZUGFERD, and the extra "pdf" is not installed.
     """
     from einvoice.draft import SCHEMA_VERSION, read
@@ -105,9 +114,14 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language | No
     checked = read(draft, format=format)
     invoice = checked.invoice().in_language(lang)
     pdf: bytes | None = None
-    embedded, omitted = EmbeddedXml(), tuple[str, ...]()
+    embedded, omitted, attached = EmbeddedXml(), tuple[str, ...](), tuple[str, ...]()
     if checked.format == "ZUGFERD":
-        pdf, embedded, omitted = _hybrid(checked, invoice, lang)
+        hybrid, omitted = _hybrid(checked, invoice, lang, attach)
+        pdf, attached, embedded = hybrid.pdf, hybrid.attached, EmbeddedXml(True, "CII", hybrid.filename)
+    elif attach:
+        raise ValueError(
+            f"argument 'attach' needs the format 'ZUGFERD', not {checked.format!r}: only a PDF has attachments"
+        )
     xml = b"" if pdf else write(invoice, checked.root)
     result = _with_draft_pointers(validate(pdf or xml, lang=lang), checked)
     return Generated(
@@ -121,21 +135,26 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language | No
         omitted_terms=omitted,
         validation=result,
         lang=lang,
+        attached=attached,
     )
 
 
-def _hybrid(draft: Draft, invoice: Invoice, lang: Language) -> tuple[bytes, EmbeddedXml, tuple[str, ...]]:
-    """Return the PDF with the embedded XML, its description, and the terms omitted from the XML."""
+def _hybrid(
+    draft: Draft, invoice: Invoice, lang: Language, attach: Sequence[ToAttach]
+) -> tuple[HybridPdf, tuple[str, ...]]:
+    """Return the PDF with the embedded XML, and the terms omitted from the XML."""
     from einvoice.facturx.business_terms import restrict, unsupported_terms
     from einvoice.facturx.profile import SMALLER, profile_named
+    from einvoice.pdf.writer.attachments import files_of_invoice, files_to_attach
     from einvoice.pdf.writer.embed import embed
     from einvoice.visualization import invoice_pdf
 
     profile = profile_named(draft.declared_profile)
     omitted = unsupported_terms(invoice, profile) if profile in SMALLER else ()
     embedded = restrict(invoice, profile) if omitted else invoice
-    hybrid = embed(invoice_pdf(invoice, lang), write(embedded, draft.root), profile=profile.name, lang=lang)
-    return hybrid.pdf, EmbeddedXml(True, "CII", hybrid.filename), omitted
+    further = [*files_of_invoice(invoice), *files_to_attach(attach)]
+    page, xml = invoice_pdf(invoice, lang), write(embedded, draft.root)
+    return embed(page, xml, profile=profile.name, lang=lang, attach=further), omitted
 
 
 def _with_draft_pointers(result: ValidationResult, draft: Draft) -> ValidationResult:

@@ -174,9 +174,9 @@ def test_zugferd_embeds_xml_into_the_rendered_page(monkeypatch, profile, specifi
     """Rendering and embedding are replaced; the test checks their arguments and the use of their results."""
     arguments = {}
 
-    def embed(pdf, xml, *, profile, lang):
+    def embed(pdf, xml, *, profile, lang, attach):
         arguments.update(page=pdf, xml=xml, profile=profile, lang=lang)
-        return SimpleNamespace(pdf=b"%PDF with XML", filename=name)
+        return SimpleNamespace(pdf=b"%PDF with XML", filename=name, attached=tuple(it.name for it in attach))
 
     def validate(data, lang):
         assert data == b"%PDF with XML"

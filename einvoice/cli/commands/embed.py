@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from einvoice.cli.attachments import add_attach, attached_files
 from einvoice.cli.common import add_lang
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
@@ -34,6 +35,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("invoice", metavar="INVOICE.xml", help="the invoice in CII")
     parser.add_argument("-o", "--output", metavar="OUT.pdf", type=Path, required=True, help="output file")
     parser.add_argument("--profile", choices=[it.name for it in PROFILES], help="profile (default: as declared)")
+    add_attach(parser)
     add_lang(parser)
     parser.set_defaults(run=run)
 
@@ -42,10 +44,18 @@ def run(options: argparse.Namespace) -> int:
     """Write the hybrid PDF, print its profile and PDF/A status, and return the exit status."""
     labels, file = _LABELS[options.lang], options.pdf
     try:
+        attach = attached_files(options.attach)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    except OSError as error:
+        report_problem(str(error.filename), error, options.lang)
+        return REFUSED
+    try:
         page, _ = source_bytes(file)
         file = options.invoice
         invoice, _ = source_bytes(file)
-        made = embed(page, invoice, profile=options.profile, lang=options.lang)
+        made = embed(page, invoice, profile=options.profile, lang=options.lang, attach=attach)
         file = options.output
         file.write_bytes(made.pdf)
     except PdfNotEmbeddable as error:
@@ -67,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
 def _print_summary(made: HybridPdf, lang: Language) -> None:
     labels = _LABELS[lang]
     print(labels["written"].format(profile=made.profile.conformance_level, name=made.filename))
+    if made.attached:
+        print(labels["attached"].format(names=", ".join(map(printable, made.attached))))
     print(labels["pdfa" if made.pdfa else "no_pdfa"])
     for reason in (*made.reasons, *made.warnings):
         print(f"  {reason}")

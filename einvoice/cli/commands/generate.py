@@ -7,13 +7,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from einvoice.cli.attachments import add_attach, attached_files
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, Outcome, report_problem
 from einvoice.errors import DraftError
 from einvoice.generation import Generated, generate
+from einvoice.localization import Messages
 from einvoice.quotation import printable
 
+_LABELS = Messages("einvoice.cli", "embed")
 _FORMATS = ("UBL", "CII", "ZUGFERD")
 
 
@@ -28,6 +31,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("file", metavar="DRAFT.json", help="the draft; - for standard input")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
     parser.add_argument("--format", choices=_FORMATS, help="output format (default: as in the draft)")
+    add_attach(parser)
     add_lang(parser)
     parser.set_defaults(run=run)
 
@@ -35,7 +39,8 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the invoice, print the findings, and return the exit status."""
     try:
-        generated = generate(source(options.file), options.format, lang=options.lang)
+        attach = attached_files(options.attach)
+        generated = generate(source(options.file), options.format, lang=options.lang, attach=attach)
         if options.output is not None:
             options.output.write_bytes(generated.data)
     except DraftError as error:
@@ -43,8 +48,11 @@ def run(options: argparse.Namespace) -> int:
             where = (printable(options.file), problem.pointer, problem.message(options.lang))
             print(": ".join(part for part in where if part), file=sys.stderr)
         return UNREADABLE
+    except ValueError as error:  # of the option --attach
+        print(error, file=sys.stderr)
+        return UNREADABLE
     except OSError as error:
-        report_problem(options.file, error, options.lang)
+        report_problem(str(error.filename or options.file), error, options.lang)
         return UNREADABLE
     _write(generated, options)
     return VALID if generated.is_valid else FINDINGS
@@ -57,5 +65,8 @@ def _write(generated: Generated, options: argparse.Namespace) -> None:
         sys.stdout.buffer.flush()
     stream = sys.stdout if options.output is not None else sys.stderr
     name = options.file if options.output is None else str(options.output)
+    if generated.attached:
+        names = ", ".join(map(printable, generated.attached))
+        print(_LABELS[options.lang]["attached"].format(names=names), file=stream)
     for text in FORMATS["table"].write(iter([Outcome(name, generated.validation)]), options.lang):
         stream.write(text)

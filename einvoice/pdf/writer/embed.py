@@ -7,9 +7,8 @@ A PDF/A claim of the existing PDF is kept unless a violation is found; a missing
 from __future__ import annotations
 
 import datetime
-import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,6 +20,15 @@ from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.pdf.reader.release import releases
 from einvoice.pdf.reader.signatures import is_signed
+from einvoice.pdf.writer.attachments import (
+    AttachedFile,
+    Source,
+    file_specification,
+    files_of_invoice,
+    files_to_attach,
+    pdf_date,
+    renamed,
+)
 from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.result.languages import Language
@@ -46,6 +54,7 @@ class HybridPdf:
         warnings: other problems, such as a signature that embedding has invalidated.
         profile: profile of the attached XML.
         xml: the attached XML.
+        attached: names of the files attached beside it: those of BG-24, and those of the argument ``attach``.
     """
 
     pdf: bytes = field(repr=False)
@@ -54,6 +63,7 @@ class HybridPdf:
     warnings: tuple[Reason, ...]
     profile: Profile
     xml: bytes = field(repr=False)
+    attached: tuple[str, ...] = ()
 
     @property
     def filename(self) -> str:
@@ -69,10 +79,12 @@ def embed(
     lang: Language | None = None,
     relationship: str | None = None,
     when: datetime.datetime | None = None,
+    attach: Iterable[Source] = (),
 ) -> HybridPdf:
     """Attach an invoice to a PDF as Factur-X and ZUGFeRD require.
 
-    The output is deterministic. Other attachments are kept; an attached invoice is replaced.
+    The output is deterministic. Other attachments are kept; an attached invoice is replaced. The files that the invoice
+    contains (BG-24) are attached, too, so that PDF viewers show them; one that the PDF has already is not repeated.
 
     Args:
         pdf: the human-readable invoice: a path, bytes, or a binary file. A PDF/A-3 file results in PDF/A-3; for any
@@ -84,6 +96,8 @@ def embed(
             default: `einvoice.options.lang`.
         relationship: AFRelationship; by default the usual one for the profile.
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
+        attach: further files: paths, or `AttachedFile` with a relationship and a description. A name that is taken gets
+            a number.
 
     Raises:
         PdfNotEmbeddable: the PDF is encrypted or damaged.
@@ -102,14 +116,20 @@ def embed(
     moment = _noon_of_issue_date(model) if when is None else when
     if moment.tzinfo is None:
         raise ValueError("argument 'when' must have a time zone")
+    further = [*files_of_invoice(content if isinstance(content, Invoice) else model), *files_to_attach(attach)]
     with open_pdf(page) as document:
         violations = pdfa_violations(document, lang)
         if is_signed(document):
             warnings.append(reason("signed", lang))
-        _attach(document, data, selected, selected_relationship, _MESSAGES[lang]["description"], moment)
+        own = AttachedFile(
+            selected.filename, data, selected_relationship, _MESSAGES[lang]["description"], mime="text/xml"
+        )
+        attached = _attach(document, own, further, pdf_date(moment))
         version = _version(selected, model)
         _update_metadata(document, selected, version, moment, keep_claim=not violations)
-        return HybridPdf(save_pdf(document), not violations, tuple(violations), tuple(warnings), selected, data)
+        return HybridPdf(
+            save_pdf(document), not violations, tuple(violations), tuple(warnings), selected, data, attached
+        )
 
 
 def open_pdf(data: bytes) -> Any:
@@ -216,38 +236,35 @@ def _noon_of_issue_date(invoice: Invoice) -> datetime.datetime:
 # ---------------------------------------------------------------- the attachment
 
 
-def _attach(
-    document: Any, data: bytes, profile: Profile, relationship: str, description: str, when: datetime.datetime
-) -> None:
-    """Attach the XML, and associate all attachments with the document."""
-    from pikepdf import Array, Dictionary, Name, String
+def _attach(document: Any, invoice: AttachedFile, further: Sequence[AttachedFile], date: str) -> tuple[str, ...]:
+    """Attach the XML and further files, associate all attachments with the document, and return the further names."""
+    from pikepdf import Array, Dictionary, String
 
-    date = String(_pdf_date(when))
-    checksum = String(hashlib.md5(data, usedforsecurity=False).digest())
-    params = Dictionary(Size=len(data), CheckSum=checksum, CreationDate=date, ModDate=date)
-    stream = document.make_stream(data, Type=Name.EmbeddedFile, Subtype=Name("/text/xml"), Params=params)
-    filename = String(profile.filename)
-    file = document.make_indirect(
-        Dictionary(
-            Type=Name.Filespec,
-            F=filename,
-            UF=filename,
-            Desc=String(description),
-            AFRelationship=Name("/" + relationship),
-            EF=Dictionary(F=stream, UF=stream),
-        )
-    )
     files = [(name, it) for name, it in _files(document) if _name(name, it) not in INVOICE_NAMES]
     for _, other in files:
         _complete(other)
-    files.append((profile.filename, file))
+    names = {it.name for it in further}
+    taken = [(it, _content(file) if it in names else b"") for it, file in ((_name(*it), it[1]) for it in files)]
+    added = renamed(further, taken, INVOICE_NAMES)
+    own = file_specification(document, invoice, date)
+    files += [(it.name, file_specification(document, it, date)) for it in added]
+    files.append((invoice.name, own))
     files.sort(key=lambda it: bytes(String(it[0])))
     root = document.Root
     if "/Names" not in root:
         root.Names = Dictionary()
     listed = Array([part for name, it in files for part in (String(name), it)])
     root.Names.EmbeddedFiles = document.make_indirect(Dictionary(Names=listed))
-    root.AF = Array([file, *(other for _, other in files if other.objgen != file.objgen)])
+    root.AF = Array([own, *(other for _, other in files if other.objgen != own.objgen)])
+    return tuple(it.name for it in added)
+
+
+def _content(file: Any) -> bytes:
+    """Return the content of an existing attachment; b"" if it cannot be decoded."""
+    try:
+        return bytes(file.EF.get("/UF", file.EF.get("/F")).read_bytes())
+    except (AttributeError, ValueError, RuntimeError):
+        return b""
 
 
 def _files(document: Any) -> list[tuple[str, Any]]:
@@ -321,9 +338,5 @@ def _update_metadata(
         packet.drop_claims()
     packet.put_dates(when, created=False)
     packet.put_factur_x(profile.conformance_level, profile.filename, version)
-    info["/ModDate"] = String(_pdf_date(when))
+    info["/ModDate"] = String(pdf_date(when))
     set_metadata(document, packet)
-
-
-def _pdf_date(when: datetime.datetime) -> str:
-    return when.astimezone(datetime.UTC).strftime("D:%Y%m%d%H%M%SZ")
