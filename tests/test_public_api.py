@@ -15,6 +15,7 @@ from tests.helpers.languages import REJECTED
 
 NAMES = [
     "NAMESPACES",
+    "AttachedFile",
     "CatalogEntry",
     "ConversionRefused",
     "Converted",
