@@ -152,7 +152,7 @@ def test_exhausted_memory_or_recursion_is_too_complex(failure, monkeypatch):
         raise failure
 
     monkeypatch.setattr(embedded_invoice, "read", failing)
-    monkeypatch.setattr(sandbox, "_exchange", worker._read)
+    monkeypatch.setattr(sandbox, "_exchange", lambda connection, data, pages: worker._read(data))
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
 
@@ -162,7 +162,7 @@ def test_unexpected_exception_means_a_damaged_file(monkeypatch):
         raise KeyError
 
     monkeypatch.setattr(embedded_invoice, "read", failing)
-    monkeypatch.setattr(sandbox, "_exchange", worker._read)
+    monkeypatch.setattr(sandbox, "_exchange", lambda connection, data, pages: worker._read(data))
     with pytest.raises(errors.PdfDamaged, match="KeyError"):
         sandbox.read_hybrid(GOOD)
 
