@@ -382,21 +382,25 @@ _SEARCH: Final[dict[str, Search]] = {
 
 
 def _other_account(value: Value, picture: _Picture, known: _Known) -> Difference | None:
-    """Return an account on the pages, if they show none of the XML."""
-    accounts = [values.compact(it.text) for number, it in known._filled if number in ("BT-84", "BT-91")]
-    if not re.match("[A-Z]{2}[0-9]{2}", values.compact(value.text)) or any(it in picture.compact for it in accounts):
+    """Return an account on the pages that the XML does not have.
+
+    If the pages show another account of the XML, as many must stand beside the word IBAN as the pages lack: those in a
+    footer are no contradiction.
+    """
+    accounts = {values.compact(it.text) for number, it in known._filled if number in ("BT-84", "BT-91")}
+    lacking = {it for it in accounts if it not in picture.compact}
+    if not re.match("[A-Z]{2}[0-9]{2}", values.compact(value.text)):
         return None
-    for page, lines in enumerate(picture.texts, 1):
-        for line in lines:
-            for written in values.ibans(line):
-                return Difference("BT-84", value, written, "", page)
-    found = [
-        (label, it)
-        for label in picture.labels
-        if "BT-84" in label.terms
-        for it in picture.right_of(label, values.account_numbers)
-    ]
-    return _claim("BT-84", value, found) if found else None
+    if lacking == accounts:
+        for page, lines in enumerate(picture.texts, 1):
+            for line in lines:
+                for written in values.ibans(line):
+                    return Difference("BT-84", value, written, "", page)
+    labels = [it for it in picture.labels if "BT-84" in it.terms]
+    found = [(label, it) for label in labels for it in picture.right_of(label, values.account_numbers)]
+    others = [(label, it) for label, it in found if values.compact(it.text) not in accounts]
+    is_exchanged = lacking == accounts or len({values.compact(it.text) for _, it in others}) == len(lacking)
+    return _claim("BT-84", value, others) if others and is_exchanged else None
 
 
 def _other_currency(value: Value, picture: _Picture) -> Difference | None:
