@@ -65,6 +65,10 @@ class EinvoiceError(Exception):
     """Base class of all exceptions of this package."""
 
 
+class SettingError(ValueError):
+    """An environment variable has a value that it cannot have."""
+
+
 class UnreadableDocument(EinvoiceError):  # noqa: N818 (subclasses name the cause)
     """The input cannot be read as an invoice.
 

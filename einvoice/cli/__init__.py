@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Final
 
 from einvoice.cli.common import columns
+from einvoice.errors import SettingError
 
 _COMMANDS: Final = (
     "validate",
@@ -54,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         sys.stdout.flush()
+    except SettingError as error:
+        print(error, file=sys.stderr)
+        return 2
     except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

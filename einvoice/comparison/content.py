@@ -53,6 +53,8 @@ _REPEATED: Final[tuple[type[Group], ...]] = (
     ItemProperty,
 )
 #: Terms of the whole invoice that a syntax repeats in groups.
+_IN_TAX_CURRENCY: Final = "BT-111"
+"""The amount that may be in the VAT accounting currency (BT-6)."""
 _OF_INVOICE: Final = frozenset(("BT-7", "BT-8", "BT-9", "BT-82", "BT-83", "BT-89", "BT-90"))
 #: Terms that a document may give several times with the same content; once is the same statement.
 _ONCE: Final = _OF_INVOICE | {"BT-20", "BT-149", "BT-150"}
@@ -204,7 +206,7 @@ class _Reader:
         number = self._number(group, name, value, context)
         if number is None:
             return
-        scheme = self._scheme(group, value)
+        scheme = self._scheme(group, value, number)
         if isinstance(value, Identifier) and name == "identifiers" and scheme.upper() == "SEPA":
             number, scheme = "BT-90", ""
         content = _content(value)
@@ -241,9 +243,11 @@ class _Reader:
             return ""
         return number_of(group, name, context)
 
-    def _scheme(self, group: Group, value: Value) -> str:
+    def _scheme(self, group: Group, value: Value, number: str) -> str:
         if isinstance(value, Amount):
-            return value.currency if value.currency not in (absent, *self.currency) else ""
+            own, *other = self.currency
+            usual = (own, *(other if number == _IN_TAX_CURRENCY else ()))
+            return value.currency if value.currency not in (absent, *usual) else ""
         if not isinstance(value, Identifier) or isinstance(group, TaxRegistration):
             return ""
         if isinstance(group, Document) and group.reference_type is not absent:

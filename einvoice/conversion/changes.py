@@ -17,6 +17,8 @@ Kind: TypeAlias = Literal["lost", "changed", "joined", "moved", "omitted", "adde
 #: In the order in which they are told.
 KINDS: Final[tuple[Kind, ...]] = ("lost", "changed", "joined", "moved", "omitted", "added")
 
+_PRECEDING: Final = "BT-25"
+
 
 @dataclass(frozen=True, slots=True)
 class TermChange:
@@ -42,7 +44,13 @@ class TermChange:
 
     @property
     def is_loss(self) -> bool:
-        """Whether the target lacks the value: it is lost, or replaced by another one; not of the specification."""
+        """Whether the target lacks the value or its meaning.
+
+        It is lost, replaced by another one (but for the specification), or a preceding invoice (BG-3) that the target
+        has as a supporting document (BG-24).
+        """
+        if self.kind == "moved":
+            return self.term == _PRECEDING
         return self.kind == "lost" or (self.kind == "changed" and self.term != "BT-24")
 
     @property

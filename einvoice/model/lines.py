@@ -70,9 +70,9 @@ class Document(Attached):
             return "BT-18"
         invoice = self.find_invoice()
         root = "" if invoice is None else invoice.root
-        if self.type_code.text != "50" or root == "Invoice":
-            return "BT-122"
-        return "BT-11" if root == "CreditNote" else "BT-17"
+        if self.type_code.text == "50" and root != "Invoice":
+            return "BT-11" if root == "CreditNote" else "BT-17"
+        return "BT-122"
 
     @property
     def is_external(self) -> bool:

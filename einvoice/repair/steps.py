@@ -87,8 +87,9 @@ class Steps:
             case MoveElement(xpath):
                 element = self._element(Remove(xpath))
                 yield Step("move", next(iter(terms), ""), _label(element), lines_of(self._case, element))
-            case Swap():
-                yield self._swap(edits, terms)
+            case Swap():  # the same two values in each of several lines
+                for at in range(0, len(edits), 2):
+                    yield self._swap(edits[at : at + 2], terms)
             case AddGroup(group):
                 further = "further" if self._has(group) else ""
                 yield Step("whole", group, "", reason=further, contents=self._contents(proposal))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from einvoice.errors import SettingError
 from einvoice.resources import RuleData
 from einvoice.result.languages import Language, check_language
 from einvoice.result.stack import Engine, Mode
@@ -74,7 +75,7 @@ def picture(value: bool | None) -> bool:
 def _is_on(variable: str) -> bool:
     setting = os.environ.get(variable) or "on"
     if setting not in ("on", "off"):
-        raise ValueError(f"environment variable {variable} must be 'on' or 'off', not {setting!r}")
+        raise SettingError(f"environment variable {variable} must be 'on' or 'off', not {setting!r}")
     return setting == "on"
 
 

@@ -175,3 +175,35 @@ def test_valid_documents_stay_valid_or_it_is_told(cases):
         assert different <= told, case["case"]
         converted += 1
     assert converted > 50
+
+
+def test_a_document_without_a_type_in_a_credit_note_supports_the_invoice(sample):
+    document = b"<cac:AdditionalDocumentReference><cbc:ID>Plan</cbc:ID></cac:AdditionalDocumentReference>"
+    source = (
+        sample("ubl-credit-note.xml")
+        .read_bytes()
+        .replace(b"<cac:AccountingSupplierParty>", document + b"<cac:AccountingSupplierParty>", 1)
+    )
+    assert [it.text for it in einvoice.validate(source).invoice["BT-122"]] == ["Plan"]
+    converted = einvoice.convert(einvoice.convert(source).xml)
+    assert not einvoice.diff(source, converted.xml).differences
+
+
+def test_a_second_preceding_invoice_that_becomes_a_document_is_a_loss(sample):
+    reference = b"<cac:BillingReference><cac:InvoiceDocumentReference><cbc:ID>%s</cbc:ID></cac:InvoiceDocumentReference></cac:BillingReference>"
+    source = sample("ubl-invoice.xml").read_bytes()
+    source = source.replace(
+        b"<cac:AccountingSupplierParty>", reference % b"A-1" + reference % b"A-2" + b"<cac:AccountingSupplierParty>", 1
+    )
+    converted = einvoice.convert(source)
+    assert [(it.kind, it.term, it.text) for it in converted.losses] == [("moved", "BT-25", "A-2")]
+    assert not converted.is_faithful
+
+
+def test_the_currency_of_one_amount_is_lost(sample):
+    source = sample("ubl-invoice.xml").read_bytes()
+    source = source.replace(
+        b"</cbc:DocumentCurrencyCode>", b"</cbc:DocumentCurrencyCode><cbc:TaxCurrencyCode>SEK</cbc:TaxCurrencyCode>", 1
+    )
+    source = source.replace(b'currencyID="EUR">102.00', b'currencyID="SEK">102.00', 1)
+    assert "BT-131" in {it.term for it in einvoice.convert(source).losses}

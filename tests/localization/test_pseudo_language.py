@@ -156,7 +156,7 @@ def test_finding(answers):
     finding, english = answers["dict"], answers["english"]
     assert finding["title"] == "⟦sum⟧ 1,234.50"
     assert finding["explanation"].startswith("⟦expected⟧ ")
-    assert finding["fix"] == english["fix"], "a missing text falls back to English"
+    assert finding["fix"].startswith("⟦"), "what the numbers say is a text of the package"
     assert finding["title"] != english["title"]
 
 

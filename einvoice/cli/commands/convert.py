@@ -66,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
 def _write(document: bytes, output: Path | None) -> None:
     if output is None:
         sys.stdout.buffer.write(document)
+        sys.stdout.buffer.flush()  # so that a full disk is told
     else:
         replace_file(output, document)
 
