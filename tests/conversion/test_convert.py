@@ -190,7 +190,8 @@ def test_a_document_without_a_type_in_a_credit_note_supports_the_invoice(sample)
 
 
 def test_a_second_preceding_invoice_that_becomes_a_document_is_a_loss(sample):
-    reference = b"<cac:BillingReference><cac:InvoiceDocumentReference><cbc:ID>%s</cbc:ID></cac:InvoiceDocumentReference></cac:BillingReference>"
+    number = b"<cac:InvoiceDocumentReference><cbc:ID>%s</cbc:ID></cac:InvoiceDocumentReference>"
+    reference = b"<cac:BillingReference>" + number + b"</cac:BillingReference>"
     source = sample("ubl-invoice.xml").read_bytes()
     source = source.replace(
         b"<cac:AccountingSupplierParty>", reference % b"A-1" + reference % b"A-2" + b"<cac:AccountingSupplierParty>", 1
