@@ -1,7 +1,8 @@
 """Labels of the invoice page, and names of codes.
 
 The message files have short labels in the table ``invoice``, by business term or by a key of this program; the label of
-any other term is its name in EN 16931. Each code list is a table with the codes that are used in practice.
+any other term is its name in EN 16931. Each code list is a table with the codes that are used in practice; the names of
+invoice types, which rules use too, are in the message files of the model.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from einvoice.localization import Language, Messages
 from einvoice.model import terms
 
 _PACKAGE: Final = "einvoice.visualization"
+_MODEL: Final = "einvoice.model"
 _LABELS: Final = Messages(_PACKAGE, "invoice")
+_FIELDS: Final = Messages(_PACKAGE, "fields")
 
 
 def label(key: str, lang: Language) -> str:
@@ -28,6 +31,18 @@ def label(key: str, lang: Language) -> str:
     return _LABELS[lang].get(key) or terms.name(key, lang)
 
 
+def field_label(name: str, lang: Language) -> str:
+    """Return the label of a field of the model that has no business term.
+
+    Raises:
+        LookupError: the message files have no label for it.
+
+    >>> field_label("status_reason", "de")
+    'Art der Position'
+    """
+    return _FIELDS[lang][name]
+
+
 def meaning(codes: str, code: str, lang: Language) -> str | None:
     """Return the name of a code in a code list; None if the table does not contain it.
 
@@ -39,4 +54,4 @@ def meaning(codes: str, code: str, lang: Language) -> str | None:
 
 @functools.cache
 def _names(codes: str) -> Messages:
-    return Messages(_PACKAGE, codes)
+    return Messages(_MODEL if codes == "invoice_types" else _PACKAGE, codes)

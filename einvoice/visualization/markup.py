@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Final
 
@@ -15,6 +16,10 @@ class Markup(str):
 
 
 EMPTY: Final = Markup("")
+_WORDS: Final = re.compile(r"([ \t\n]+)")
+_BREAKABLE: Final = re.compile(r"[-/–?|%&+]")
+_SHORT: Final = 16
+_NOT_PLAIN: Final = re.compile(r"[0-9@]")
 
 
 def tag(name: str, /, *content: str, **attributes: str | int) -> Markup:
@@ -34,6 +39,21 @@ def join(*content: str) -> Markup:
     return Markup("".join(it if isinstance(it, Markup) else escape(printable(it), quote=False) for it in content))
 
 
+def solid(text: str, limit: int = 44) -> Markup:
+    """Return text in which no number, identifier, e-mail address, or short word breaks at a hyphen or slash.
+
+    Longer words than `limit` characters may break, since they would not fit into their column.
+    """
+    if not _BREAKABLE.search(text):
+        return join(text)
+    return join(*(_solid_word(it, limit) for it in _WORDS.split(text)))
+
+
+def _solid_word(word: str, limit: int) -> str:
+    is_solid = _BREAKABLE.search(word) and len(word) <= (limit if _NOT_PLAIN.search(word) else _SHORT)
+    return tag("span", word, class_="solid") if is_solid else word
+
+
 def lines(*content: str) -> Markup:
     """Join the non-empty strings with line breaks."""
-    return Markup("<br>".join(join(it) for it in content if it))
+    return Markup("<br/>".join(join(it) for it in content if it))

@@ -5,13 +5,17 @@ WeasyPrint is imported on first use: that takes a third of a second, and it need
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
+import gc
 import os
 import threading
 import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
+from xml.etree import ElementTree
 
 from einvoice.errors import MissingDependency
 from einvoice.pdf.writer.embed import open_pdf, read_metadata, save_pdf, set_metadata
@@ -26,6 +30,8 @@ _BASE: Final = """
 html, @page { font-family: "DejaVu Sans" }
 img { image-rendering: pixelated }
 """
+_VARIANT: Final = "pdf/a-3a"
+_DOCTYPE: Final = "<!doctype html>"
 _CREATOR: Final = "einvoice"
 # Pango's font maps are not thread-safe.
 _LOCK: Final = threading.Lock()
@@ -39,6 +45,7 @@ def render(
     author: str = "",
     description: str = "",
     css: str = "",
+    compact_css: Sequence[str] = (),
     when: datetime.datetime | None = None,
 ) -> bytes:
     """Render HTML as a PDF that conforms to PDF/A-3a and PDF/UA-1.
@@ -49,20 +56,27 @@ def render(
         lang: language of the text, such as "de".
         title, author, description: metadata, plain text.
         css: style, without CMYK colours or ``opacity``, which PDF/A and PDF/UA do not allow.
+        compact_css: styles that are added to that of two pages, one after the other, until they fit on one.
         when: creation date, with a time zone; by default now.
 
     Raises:
         MissingDependency: weasyprint, or a system library that it needs, is not installed.
     """
     moment = (when or datetime.datetime.now(datetime.UTC)).replace(microsecond=0)
-    with _LOCK:
+    with _LOCK, _gc_paused():
         tools = _tools()
-        page = _document(html, lang, title, author, description, moment)
+        page = tools.page(_document(html, lang, title, author, description, moment))
         styles = [tools.style, tools.weasyprint.CSS(string=css)] if css else [tools.style]
-        document = tools.weasyprint.HTML(string=page, url_fetcher=tools.fetcher)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint does not close its colour profile
-            pdf = document.write_pdf(stylesheets=styles, font_config=tools.fonts, pdf_variant="pdf/a-3a")
+            document = page.render(stylesheets=styles, font_config=tools.fonts, pdf_variant=_VARIANT)
+            for further in compact_css if len(document.pages) == 2 else ():
+                styles.append(tools.weasyprint.CSS(string=further))
+                compact = page.render(stylesheets=styles, font_config=tools.fonts, pdf_variant=_VARIANT)
+                if len(compact.pages) == 1:
+                    document = compact
+                    break
+            pdf = document.write_pdf(pdf_variant=_VARIANT)
     return _with_pdfua_claim(pdf)
 
 
@@ -76,10 +90,12 @@ def _document(html: Markup, lang: str, title: str, author: str, description: str
         "dcterms.modified": date,
     }
     metas = [
-        Markup(tag("meta", name=name, content=text).removesuffix("</meta>")) for name, text in metadata.items() if text
+        Markup(tag("meta", name=name, content=text).replace("></meta>", "/>"))
+        for name, text in metadata.items()
+        if text
     ]
-    content = join(tag("head", Markup('<meta charset="utf-8">'), tag("title", title), *metas), tag("body", html))
-    return "<!doctype html>" + tag("html", content, lang=lang)
+    content = join(tag("head", Markup('<meta charset="utf-8"/>'), tag("title", title), *metas), tag("body", html))
+    return _DOCTYPE + tag("html", content, lang=lang)
 
 
 def _with_pdfua_claim(pdf: bytes) -> bytes:
@@ -91,26 +107,48 @@ def _with_pdfua_claim(pdf: bytes) -> bytes:
         return save_pdf(document)
 
 
+@contextlib.contextmanager
+def _gc_paused() -> Iterator[None]:
+    """Pause garbage collection: the renderer creates many objects, nearly all of which stay in use until its end."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class _Tools:
     """The renderer with its fonts, base style and URL fetcher, created once."""
 
-    def __init__(self, weasyprint: Any, fonts: Any, fetcher: Any, style: Any) -> None:
+    def __init__(self, weasyprint: Any, wrapper: Any, fonts: Any, fetcher: Any, style: Any) -> None:
         self.weasyprint = weasyprint
+        self.wrapper = wrapper
         self.fonts = fonts
         self.fetcher = fetcher
         self.style = style
+
+    def page(self, content: str) -> Any:
+        """Return the page of the renderer for a document, which is XML too: its HTML parser takes ten times as long."""
+        page = self.weasyprint.HTML(string="<p></p>", url_fetcher=self.fetcher)
+        root = ElementTree.fromstring(content.removeprefix(_DOCTYPE))
+        page.wrapper_element = self.wrapper.from_html_root(root, content_language=None)
+        page.etree_element = page.wrapper_element.etree_element
+        return page
 
 
 @functools.cache
 def _tools() -> _Tools:
     try:
         import weasyprint
+        from cssselect2 import ElementWrapper
         from weasyprint.text.fonts import FontConfiguration
         from weasyprint.urls import URLFetcher
     except (ImportError, OSError) as error:  # OSError: system libraries are missing
         raise MissingDependency("weasyprint", extra="pdf", libraries=LIBRARIES) from error
     fonts = _with_bundled_fonts(FontConfiguration)
-    return _Tools(weasyprint, fonts, URLFetcher(allowed_protocols={"data"}), weasyprint.CSS(string=_BASE))
+    return _Tools(weasyprint, ElementWrapper, fonts, URLFetcher(allowed_protocols={"data"}), weasyprint.CSS(string=_BASE))
 
 
 def _with_bundled_fonts(factory: Any) -> Any:

@@ -6,6 +6,7 @@ The end of the page shows all remaining values, so that the page is complete.
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -17,16 +18,19 @@ from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Perc
 from einvoice.result.languages import Language
 from einvoice.visualization import formatting
 from einvoice.visualization.formatting import format_number
+from einvoice.visualization.invoice.further_content import FurtherContent
 from einvoice.visualization.labels import label, meaning
-from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.markup import EMPTY, Markup, join, solid, tag
 
 #: A label and its value.
 Row: TypeAlias = tuple[str, str]
 
 _AMOUNT_DECIMALS: Final = 2
-#: Code lists whose codes are not shown, only their names.
-_NAME_ONLY: Final = ("invoice_types", "payment_means", "units", "countries", "tax_point_codes", "note_subjects")
+#: Code lists whose codes are shown with their names: an exemption reason code is cited in VAT returns.
+_WITH_CODE: Final = ("exemption_reasons",)
 _SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
+_SHORT_UNIT: Final = 8
+"""Length of a unit (characters) up to which no line break may separate it from its number."""
 
 
 class PageContext:
@@ -35,9 +39,14 @@ class PageContext:
     def __init__(self, invoice: Invoice, lang: Language) -> None:
         self.invoice = invoice
         self.lang = lang
-        self.currency: str = invoice.currency.text or ""
+        self.currency: str = (invoice.currency.text or "").strip()
         self._shown: set[int] = set()
         self._numbers = {id(it.value): it.number for it in filled(invoice)}
+
+    @functools.cached_property
+    def further(self) -> FurtherContent:
+        """The content of the document that EN 16931 does not define."""
+        return FurtherContent(self.invoice)
 
     # ------------------------------------------------------------ labels
 
@@ -51,17 +60,26 @@ class PageContext:
         return self.label(number) if number else ""
 
     def code(self, codes: str, code: str) -> str:
-        """Return the name of a code, followed by the code if that is in common use."""
+        """Return the name of a code, followed by the code if that is in common use; an unknown code remains."""
         name = meaning(codes, code.strip(), self.lang)
         if name is None:
             return code
-        return name if codes in _NAME_ONLY else f"{name} ({code})"
+        return f"{name} ({code})" if codes in _WITH_CODE else name
 
     # ------------------------------------------------------------ values
 
-    def text(self, value: Any, codes: str = "", *, currency: bool = False) -> str:
-        """Return all occurrences of a value as text, and mark them as shown; '' if it is absent or empty."""
-        return "; ".join(filter(None, (self._one(it, codes, currency) for it in _occurrences(value))))
+    def text(self, value: Any, codes: str = "", *, currency: bool = False, scheme: bool = True) -> str:
+        """Return all occurrences of a value as text, and mark them as shown; '' if it is absent or empty.
+
+        Args:
+            value: of the model.
+            codes: code list, for a code.
+            currency: whether an amount is followed by its currency, or else that of the invoice (BT-5); one in another
+                currency always is.
+            scheme: whether an identifier is followed by its scheme.
+        """
+        texts = (self._one(it, codes, currency, scheme) for it in _occurrences(value))
+        return "; ".join(filter(None, texts))
 
     def mark_shown(self, *values: Any) -> None:
         """Mark values that a heading or label implies as shown."""
@@ -73,7 +91,12 @@ class PageContext:
             if id(it.value) not in self._shown and it.value.raw.strip():
                 yield it
 
-    def _one(self, value: Value, codes: str, currency: bool) -> str:
+    def money(self, number: Decimal) -> str:
+        """Return a number as an amount in the currency of the invoice."""
+        text = format_number(number, self.lang, decimals=_AMOUNT_DECIMALS)
+        return f"{text}\u00a0{self.currency}" if self.currency else text
+
+    def _one(self, value: Value, codes: str, currency: bool, scheme: bool) -> str:
         self._shown.add(id(value))
         if isinstance(value, Number):
             return self._number(value, currency)
@@ -85,7 +108,7 @@ class PageContext:
         text = value.raw.strip()
         if codes:
             return self.code(codes, text) if text else ""
-        if isinstance(value, Identifier):
+        if scheme and isinstance(value, Identifier):
             return self._identifier(value, text)
         return text
 
@@ -99,9 +122,10 @@ class PageContext:
             unit = "%"
         elif isinstance(value, Quantity):
             unit = self._unit(value.unit, number) if value.unit else ""
-        elif isinstance(value, Amount) and value.currency and (currency or value.currency != self.currency):
-            unit = value.currency
-        return f"{text}\u00a0{unit}" if unit else text
+        elif isinstance(value, Amount):
+            own = (value.currency or "").strip()
+            unit = own or self.currency if currency else own if own != self.currency else ""
+        return f"{text}{_gap(unit)}{unit}" if unit else text
 
     def _unit(self, code: str, number: Any) -> str:
         """Return the name of a unit; the table has "singular|plural" if they differ."""
@@ -112,15 +136,19 @@ class PageContext:
         return plural if plural and number != 1 else singular
 
     def _identifier(self, value: Identifier, text: str) -> str:
-        scheme = value.scheme or ""
+        scheme = (value.scheme or "").strip()
         listed = " ".join(filter(None, (value.list_id or "", value.list_version or "")))
         if not text:
             return ""
-        schemes = [meaning("schemes", scheme, self.lang) or scheme] if scheme else []
+        schemes = [self._scheme(scheme)] if scheme else []
         if listed:
             classification = meaning("classifications", value.list_id or "", self.lang)
             schemes.append(f"{classification} {value.list_version or ''}".strip() if classification else listed)
         return f"{text} ({', '.join(schemes)})" if schemes else text
+
+    def _scheme(self, code: str) -> str:
+        known = meaning("schemes", code, self.lang)
+        return known or (self.label("scheme").format(code=code) if code.isdecimal() else code)
 
     def _file(self, value: Binary) -> str:
         content = value.value
@@ -129,14 +157,15 @@ class PageContext:
 
     # ------------------------------------------------------------ rows
 
-    def rows(self, group: Any, *names: str) -> list[Row]:
+    def rows(self, group: Any, *names: str, currency: bool = False, scheme: bool = True) -> list[Row]:
         """Return fields of a group as rows; missing and absent fields are skipped."""
         rows = []
         for name in names:
             content = getattr(group, name, absent)
             items = content if isinstance(content, list | tuple) else (content,)
             values = [it for it in items if isinstance(it, Value)]
-            if text := "; ".join(filter(None, map(self.text, values))):
+            texts = [self.text(it, currency=currency, scheme=scheme) for it in values]
+            if text := "; ".join(filter(None, texts)):
                 rows.append((self.label_of(values[0]), text))
         return rows
 
@@ -166,6 +195,10 @@ class PageContext:
         return paragraph(join(tag("strong", f"{heading}: ") if heading else EMPTY, body)) if heading or body else EMPTY
 
 
+def _gap(unit: str) -> str:
+    return "\u00a0" if len(unit) <= _SHORT_UNIT else " "
+
+
 def address(context: PageContext, group: Any) -> list[str]:
     """Return the lines of a postal address."""
     city = " ".join(filter(None, (context.text(group.postal_code), context.text(group.city))))
@@ -176,7 +209,7 @@ def address(context: PageContext, group: Any) -> list[str]:
 
 def key_value_table(rows: Iterable[Row], class_: str = "facts") -> Markup:
     """Return a table of labels and values; '' if there are none."""
-    body = [tag("tr", tag("th", key, scope="row"), tag("td", text)) for key, text in rows]
+    body = [tag("tr", tag("th", key, scope="row"), tag("td", solid(text))) for key, text in rows]
     return tag("table", tag("tbody", *body), class_=class_) if body else EMPTY
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from einvoice.model.terms import name
 from einvoice.model.values import absent
+from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, address, key_value_table, section
 from einvoice.visualization.markup import EMPTY, Markup, join, lines, tag
 
 #: Scheme that marks the creditor identifier (BT-90) among a party's identifiers in UBL.
 SEPA: Final = "SEPA"
 
+_COLUMN: Final = 31
+"""Length of the longest word that fits beside its label into half of the page (characters)."""
 _IDENTIFIERS: Final = ("identifiers", "global_identifiers")
 _REFERENCES: Final = (
     "buyer_reference",
@@ -26,9 +29,18 @@ _REFERENCES: Final = (
 )
 
 
+class _Block(NamedTuple):
+    """A block about a party, and whether it needs the whole width of the page."""
+
+    html: Markup
+    is_wide: bool
+
+
 def title(context: PageContext) -> str:
-    """Return the title of the page, such as "Rechnung R-2026-1"."""
-    return f"{kind(context)} {context.text(context.invoice.number)}".strip()
+    """Return the title of the page, such as "Rechnung R-2026-1", with a mark such as "(Test)"."""
+    marked = ", ".join(context.label(f"{mark}_title") for mark in meaning.marks(context))
+    name = f"{kind(context)} {context.text(context.invoice.number)}".strip()
+    return f"{name} ({marked})" if marked else name
 
 
 def kind(context: PageContext) -> str:
@@ -43,9 +55,9 @@ def header(context: PageContext, logo: str = "") -> Markup:
     seller, buyer = invoice.seller, invoice.buyer
     sender = context.text(seller.name)
     sender_address = address(context, seller.address)
-    image = Markup(f'<img class="logo" alt="{context.label("logo")}" src="{logo}">') if logo else EMPTY
+    image = Markup(f'<img class="logo" alt="{context.label("logo")}" src="{logo}"/>') if logo else EMPTY
     name = tag("p", tag("strong", sender), class_="name", data_footer=_footer(context, sender))
-    letterhead = tag("div", image, name, tag("p", lines(*sender_address)), class_="from")
+    letterhead = tag("div", image, name, tag("p", " · ".join(sender_address)), class_="from")
     window = tag(
         "div",
         tag("p", " · ".join((sender, *sender_address[:-1])), class_="return"),
@@ -53,14 +65,15 @@ def header(context: PageContext, logo: str = "") -> Markup:
         class_="to",
     )
     data = tag("div", key_value_table(_data(context)), class_="data")
-    return join(letterhead, tag("div", window, data, class_="top"), tag("h1", title(context)))
+    heading = tag("h1", title(context))
+    return join(letterhead, tag("div", window, data, class_="top"), heading, meaning.of_document(context))
 
 
 def _footer(context: PageContext, sender: str) -> str:
     """Return the footer of every page: the sender and its VAT identifier or tax number."""
     seller = context.invoice.seller
     for number, value in (("BT-31", seller.vat_identifier), ("BT-32", seller.tax_number)):
-        if text := context.text(value):
+        if text := context.text(value, scheme=False):
             return f"{sender} · {context.label(number)} {text}"
     return sender
 
@@ -86,7 +99,8 @@ def due_dates(context: PageContext) -> list[Row]:
     invoice = context.invoice
     dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
     dates += [it.due_date for it in invoice.payment_means]
-    return context.row("BT-9", "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
+    key = "credit_due_date" if meaning.is_credit_note(context) else "BT-9"
+    return context.row(key, "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
 
 
 def _tax_point(context: PageContext) -> list[Row]:
@@ -117,33 +131,43 @@ def parties(context: PageContext) -> Markup:
     return section(context.label("parties"), _in_pairs(content)) if content else EMPTY
 
 
-def _in_pairs(blocks: list[Markup]) -> Markup:
-    """Arrange blocks in two columns."""
-    pairs = [tag("div", *blocks[start : start + 2], class_="pair") for start in range(0, len(blocks), 2)]
-    return join(*pairs)
+def _in_pairs(blocks: list[_Block]) -> Markup:
+    """Arrange blocks in two columns; one with a longer word than a column takes the whole width."""
+    rows: list[list[_Block]] = []
+    for block in blocks:
+        if not block.is_wide and rows and len(rows[-1]) == 1 and not rows[-1][0].is_wide:
+            rows[-1].append(block)
+        else:
+            rows.append([block])
+    return join(*(tag("div", *(it.html for it in row), class_="pair wide" if row[0].is_wide else "pair") for row in rows))
 
 
-def _party(context: PageContext, number: str, party: Any, *, in_header: bool = False) -> Markup:
+def _block(title: str, paragraph: list[str], rows: list[Row]) -> _Block | None:
+    if not rows and not any(paragraph):
+        return None
+    longest = max((len(word) for _, text in rows for word in text.split()), default=0)
+    text = tag("p", lines(*paragraph)) if any(paragraph) else EMPTY
+    return _Block(tag("div", tag("h3", title), text, key_value_table(rows), class_="block"), longest > _COLUMN)
+
+
+def _party(context: PageContext, number: str, party: Any, *, in_header: bool = False) -> _Block | None:
     """Return a block about a party; with ``in_header``, name and address are already in the header."""
     if not party:
-        return EMPTY
+        return None
     name_and_address = (
         [] if in_header else [context.text(party.name), *address(context, getattr(party, "address", absent))]
     )
     rows = context.rows(party, "trading_name", "legal_identifier")
     for registration in getattr(party, "tax_registrations", ()):
-        context.mark_shown(registration.scheme)
-        rows += context.rows(registration, "identifier")
+        context.mark_shown(registration.scheme)  # the label tells the tax
+        rows += context.rows(registration, "identifier", scheme=False)
     identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if (it.scheme or "") != SEPA]
     if text := "; ".join(filter(None, map(context.text, identifiers))):
         rows.append((context.label_of(identifiers[0]), text))
     rows += context.rows(party, "electronic_address")
     rows += _contact(context, getattr(party, "contact", absent))
     rows += context.rows(party, "legal_information")
-    if not rows and not any(name_and_address):
-        return EMPTY
-    paragraph = tag("p", lines(*name_and_address)) if any(name_and_address) else EMPTY
-    return tag("div", tag("h3", name(number, context.lang)), paragraph, key_value_table(rows), class_="block")
+    return _block(name(number, context.lang), name_and_address, rows)
 
 
 def _contact(context: PageContext, contact: Any) -> list[Row]:
@@ -152,10 +176,7 @@ def _contact(context: PageContext, contact: Any) -> list[Row]:
     return ([(context.label_of(names[0]), text)] if text else []) + context.rows(contact, "telephone", "email")
 
 
-def _delivery(context: PageContext, delivery: Any) -> Markup:
+def _delivery(context: PageContext, delivery: Any) -> _Block | None:
     name_and_address = [context.text(delivery.party_name), *address(context, delivery.address)]
     rows = context.rows(delivery, "location_identifier", "global_location_identifier")
-    if not rows and not any(name_and_address):
-        return EMPTY
-    paragraph = tag("p", lines(*name_and_address))
-    return tag("div", tag("h3", context.label("delivery")), paragraph, key_value_table(rows), class_="block")
+    return _block(context.label("delivery"), name_and_address, rows)

@@ -3,53 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.model.lines import Line
 from einvoice.model.money import AllowanceCharge
 from einvoice.visualization.invoice.context import PageContext
-from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.invoice.further_content import leaf_label, leaf_text, leaves, local_name
+from einvoice.visualization.invoice.tables import Column, table
+from einvoice.visualization.labels import meaning
+from einvoice.visualization.markup import EMPTY, Markup, solid, tag
 
-#: The columns: business term of the heading, width in percent, CSS class.
+#: The columns: business term of the heading, and whether they hold numbers.
 _COLUMNS: Final = (
-    ("BT-126", 6, ""),
-    ("BT-153", 44, ""),
-    ("BT-129", 13, "n"),
-    ("BT-146", 14, "n"),
-    ("BT-151", 8, "n"),
-    ("BT-131", 15, "n"),
+    ("BT-126", True),
+    ("BT-153", False),
+    ("BT-129", True),
+    ("BT-146", True),
+    ("BT-151", True),
+    ("BT-131", True),
 )
+_AMOUNTS: Final = ("BT-146", "BT-131")
 _MAX_DEPTH: Final = 6
+_MAX_IDENTIFIER: Final = 12
+"""Length of a line identifier (characters) up to which it widens its column."""
+#: Element of a part of a bundle (BG-X-1), and its elements that need no label.
+_BUNDLE: Final = "IncludedReferencedProduct"
+_BUNDLE_NAMES: Final = ("Name", "UnitQuantity")
 
 
 def invoice_lines(context: PageContext) -> Markup:
     """Return the table of lines; '' if the invoice has none."""
-    rows = [_line(context, line, depth) for line, depth in _ordered(context.invoice.lines)]
+    rows: list[Markup] = []
+    texts: list[list[str]] = []
+    for line, depth, parent in _ordered(context.invoice.lines):
+        cells = _cells(context, line)
+        texts.append([cells[0] if len(cells[0]) <= _MAX_IDENTIFIER else "", "", *cells[1:]])
+        rows.append(_row(context, line, depth, parent, cells))
     if not rows:
         return EMPTY
-    widths = tag("colgroup", *(Markup(f'<col style="width:{width}%">') for _, width, _ in _COLUMNS))
-    heads = [cell("th", _title(context, number), class_, scope="col") for number, _, class_ in _COLUMNS]
-    return tag("table", widths, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="lines")
+    columns = [Column(_title(context, number), is_number) for number, is_number in _COLUMNS]
+    return table(columns, rows, texts, "lines")
 
 
 def _title(context: PageContext, number: str) -> str:
-    is_amount = number in ("BT-146", "BT-131") and context.currency
-    return f"{context.label(number)} {context.currency}" if is_amount else context.label(number)
+    return amount_heading(context, number) if number in _AMOUNTS else context.label(number)
 
 
-def cell(name: str, content: str, class_: str, **attributes: str) -> Markup:
-    """Return a table cell, with the class of its column if it has one."""
-    return tag(name, content, class_=class_, **attributes) if class_ else tag(name, content, **attributes)
+def amount_heading(context: PageContext, key: str) -> str:
+    """Return the heading of a column of amounts, with the currency of the invoice."""
+    return "\u00a0".join(filter(None, (context.label(key), context.currency)))
 
 
-def _ordered(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
-    """Yield the lines with their depth: UBL nests lines, CII refers to the parent line."""
+def _ordered(lines: Sequence[Line]) -> Iterator[tuple[Line, int, Line | None]]:
+    """Yield the lines with their depth and the line around them: UBL nests lines, CII refers to the parent line."""
     parents = {line.identifier.text: line.parent_line.text for line in lines if line.parent_line}
-    stack: list[tuple[Line, int]] = [(line, _depth(line, parents)) for line in reversed(lines)]
+    stack: list[tuple[Line, int, Line | None]] = [(line, _depth(line, parents), None) for line in reversed(lines)]
     while stack:
-        line, depth = stack.pop()
-        yield line, depth
-        stack.extend((subline, depth + 1) for subline in reversed(line.lines))
+        line, depth, parent = stack.pop()
+        yield line, depth, parent
+        stack.extend((subline, depth + 1, line) for subline in reversed(line.lines))
 
 
 def _depth(line: Line, parents: dict[Any, Any]) -> int:
@@ -59,26 +72,41 @@ def _depth(line: Line, parents: dict[Any, Any]) -> int:
     return depth
 
 
-def _line(context: PageContext, line: Line, depth: int) -> Markup:
-    context.mark_shown(line.parent_line, line.item.name)
-    vat = [_vat(context, tax) for tax in line.taxes]
-    cells = (
-        tag("td", context.text(line.identifier)),
-        tag("td", tag("strong", context.text(line.item.name)), *_details(context, line)),
-        tag("td", context.text(line.quantity), class_="n"),
-        tag("td", _price(context, line), class_="n"),
-        tag("td", join(*vat), class_="n"),
-        tag("td", context.text(line.net_amount), class_="n"),
-    )
-    return tag("tr", *cells, class_=f"below below{min(depth, _MAX_DEPTH)}") if depth else tag("tr", *cells)
+def _cells(context: PageContext, line: Line) -> list[str]:
+    """Return the texts of the columns without the item."""
+    return [
+        context.text(line.identifier),
+        context.text(line.quantity),
+        _price(context, line),
+        "; ".join(filter(None, (vat_text(context, tax) for tax in line.taxes))),
+        context.text(line.net_amount),
+    ]
 
 
-def _vat(context: PageContext, tax: Any) -> Markup:
-    """Return the rate and category code of a tax; the VAT breakdown shows the name of the category."""
+def _row(context: PageContext, line: Line, depth: int, parent: Line | None, cells: Sequence[str]) -> Markup:
+    context.mark_shown(line.item.name)
+    identifier, *numbers = cells
+    name = tag("td", tag("p", context.text(line.item.name), class_="item"), *_details(context, line, parent))
+    row = (tag("td", identifier), name, *(tag("td", it, class_="n") for it in numbers))
+    classes = f"below below{min(depth, _MAX_DEPTH)}" if depth else ""
+    if not _is_counted(line):
+        classes = f"{classes} uncounted".strip()
+    return tag("tr", *row, class_=classes) if classes else tag("tr", *row)
+
+
+def _is_counted(line: Line) -> bool:
+    """Whether a line is part of the sum of lines: Factur-X EXTENDED has groups and lines for information (BT-X-8)."""
+    return line.status_reason.text not in ("GROUP", "INFORMATION")
+
+
+def vat_text(context: PageContext, tax: Any) -> str:
+    """Return the rate of a tax, and what its category means unless it is the standard rate."""
     if tax.is_vat:
         context.mark_shown(tax.scheme)
-    text = " ".join(filter(None, (context.text(tax.rate), context.text(tax.category))))
-    return join(text.replace(" ", "\u00a0"))
+    rate, code = context.text(tax.rate), context.text(tax.category)
+    short = "" if code == "S" and rate else meaning("vat_short", code, context.lang) or code
+    other = "" if tax.is_vat else context.text(tax.scheme)
+    return " ".join(filter(None, (rate, short.replace(" ", "\u00a0"), other)))
 
 
 def _price(context: PageContext, line: Line) -> str:
@@ -90,18 +118,54 @@ def _price(context: PageContext, line: Line) -> str:
     return " / ".join(filter(None, (price, context.text(base))))
 
 
-def _details(context: PageContext, line: Line) -> Iterator[Markup]:
+def _details(context: PageContext, line: Line, parent: Line | None) -> Iterator[Markup]:
     """Yield the details below the name of the item."""
+    for remark in _status(context, line, parent):
+        yield tag("p", remark, class_="status")
     if description := context.text(line.item.description):
         yield tag("p", description, class_="text")
     attributes = [f"{key}: {text}" if key else text for key, text in _attributes(context, line)]
     if attributes:
-        yield tag("p", "\u00a0· ".join(attributes), class_="small")
+        yield tag("p", solid("\u00a0· ".join(attributes)), class_="small")
+    for bundled in context.further.of(line.item, _BUNDLE):
+        yield tag("p", _bundle(context, bundled), class_="small")
     for note in line.notes:
         if block := context.note(None, note):
             yield block
     for extra in line.allowances_and_charges:
         yield tag("p", allowance_or_charge(context, extra), class_="small")
+
+
+def _status(context: PageContext, line: Line, parent: Line | None) -> Iterator[str]:
+    """Yield what a line means that is not an item of the invoice: a group, an information, or part of another line."""
+    if status := context.text(line.status_reason, "line_statuses"):
+        if status != "DETAIL":  # an item of the invoice
+            yield status
+    if line.parent_line:
+        yield context.label("sub_line").format(line=context.text(line.parent_line))
+    elif parent is not None:
+        key = "contained" if _is_sum_of_lines(parent) else "sub_line"
+        yield context.label(key).format(line=parent.identifier.text or "")
+
+
+def _is_sum_of_lines(line: Line) -> bool:
+    amounts = [it.net_amount.number for it in line.lines]
+    numbers = [it for it in amounts if isinstance(it, Decimal)]
+    return len(numbers) == len(amounts) and sum(numbers, Decimal(0)) == line.net_amount.number
+
+
+def _bundle(context: PageContext, element: Any) -> str:
+    """Describe a part of a bundle (BG-X-1): the texts of its element."""
+    context.further.mark_shown(element)
+    names, others = [], []
+    for leaf in leaves(element):
+        text = leaf_text(leaf, context.lang, context.currency)
+        below = leaf._replace(path=leaf.path[1:] or leaf.path)
+        if local_name(leaf.element) in _BUNDLE_NAMES and len(leaf.path) == 2:
+            names.append(text)
+        else:
+            others.append(f"{leaf_label(below, context.lang)}: {text}")
+    return f"{context.label('contains')}: " + "\u00a0· ".join((*reversed(names), *others))
 
 
 def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
@@ -125,43 +189,53 @@ def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
 
 
 def _prices(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
-    """Yield the gross price and the price discount."""
+    """Yield the list price and the discounts or surcharges on it, each with its reason."""
     gross = line.gross_price
     if gross:
-        yield from context.rows(gross, "amount")
+        yield from context.rows(gross, "amount", currency=True)
         if gross.base_quantity and gross.base_quantity == line.price.base_quantity:
             context.mark_shown(gross.base_quantity)
         yield from context.row("BT-149", context.text(gross.base_quantity))
     for discount in (*line.price.allowances, *gross.allowances):
         context.mark_shown(discount.indicator)
-        yield from context.row("BT-148", context.text(discount.base_amount))
-        yield from context.row("BT-147", context.text(discount.amount))
+        # In UBL the base is the list price, in CII that of a percentage.
+        yield from context.row("base" if gross else "BT-148", context.text(discount.base_amount, currency=True))
+        amount = context.text(discount.amount, currency=True)
+        reason = ", ".join(filter(None, (context.text(discount.percentage), reasons(context, discount))))
+        text = f"{amount} ({reason})" if amount and reason else amount or reason
+        yield from context.row("price_charge" if discount.is_charge else "BT-147", text)
 
 
 def allowance_or_charge(context: PageContext, extra: AllowanceCharge) -> str:
-    """Describe an allowance or charge in one line: "Nachlass 10 % auf 100,00: −10,00 – Treuerabatt"."""
+    """Describe an allowance or charge in one line: "Nachlass 10 % auf 100,00 EUR: −10,00 EUR – Treuerabatt"."""
     context.mark_shown(extra.indicator)
     kind = context.label("charge" if extra.is_charge else "allowance")
-    base = context.text(extra.base_amount)
+    base = context.text(extra.base_amount, currency=True)
     parts = [kind, context.text(extra.percentage), f"{context.label('of')} {base}" if base else ""]
     reason = reasons(context, extra)
-    amount = signed_amount(context, extra)
+    amount = signed_amount(context, extra, currency=True)
     return " ".join(filter(None, parts)) + (f": {amount}" if amount else "") + (f" – {reason}" if reason else "")
 
 
-def signed_amount(context: PageContext, extra: AllowanceCharge) -> str:
+def signed_amount(context: PageContext, extra: AllowanceCharge, *, currency: bool = False) -> str:
     """Return the amount with its sign: negative for an allowance."""
-    text = context.text(extra.amount)
+    text = context.text(extra.amount, currency=currency)
     return text if extra.is_charge or not text else negated(text)
 
 
 def negated(text: str) -> str:
-    """Return the text of an amount with the opposite sign."""
+    """Return the text of an amount with the opposite sign; zero has none.
+
+    >>> negated("5,00"), negated("−5,00"), negated("0,00")
+    ('−5,00', '5,00', '0,00')
+    """
+    if not any(it in "123456789" for it in text):
+        return text
     return text.removeprefix("−") if text.startswith("−") else f"−{text}"
 
 
 def reasons(context: PageContext, extra: AllowanceCharge) -> str:
-    """Return the reason for an allowance or charge: its text, and the name of its code."""
+    """Return the reason for an allowance or charge: its text, and the name of its code unless it is the same."""
     codes = "charge_reasons" if extra.is_charge else "allowance_reasons"
     text, name = context.text(extra.reason), context.text(extra.reason_code, codes)
-    return name if text and name.startswith(f"{text} (") else ", ".join(filter(None, (text, name)))
+    return ", ".join(dict.fromkeys(filter(None, (text, name))))

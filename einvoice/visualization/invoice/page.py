@@ -32,6 +32,7 @@ def invoice_pdf(
         author=context.text(invoice.seller.name),
         description=" · ".join(filter(None, (header.title(context), context.text(invoice.seller.name)))),
         css=style(context),
+        compact_css=[_css(f"{name}.css") for name in ("compact", "dense")],
         when=when or _noon(invoice),
     )
 
@@ -56,10 +57,7 @@ def invoice_html(context: PageContext, logo: bytes | None = None) -> Markup:
 
 def style(context: PageContext) -> str:
     """Return the CSS, with the labels of the page footer."""
-    data = pkgutil.get_data("einvoice.visualization.invoice", "invoice.css")
-    if data is None:
-        raise FileNotFoundError("invoice.css is missing from the package einvoice. Reinstall einvoice.")
-    return data.decode().replace("PAGE_WORD", context.label("page")).replace("PAGES_WORD", context.label("pages"))
+    return _css("invoice.css").replace("PAGE_WORD", context.label("page")).replace("PAGES_WORD", context.label("pages"))
 
 
 def _noon(invoice: Invoice) -> datetime.datetime | None:
@@ -67,3 +65,10 @@ def _noon(invoice: Invoice) -> datetime.datetime | None:
     if not isinstance(day, datetime.date):
         return None
     return datetime.datetime.combine(day, datetime.time(12), datetime.UTC)
+
+
+def _css(name: str) -> str:
+    data = pkgutil.get_data("einvoice.visualization.invoice", name)
+    if data is None:
+        raise FileNotFoundError(f"{name} is missing from the package einvoice. Reinstall einvoice.")
+    return data.decode()

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from einvoice.visualization import formatting
 from einvoice.visualization.formatting import format_number
+from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, key_value_table, paragraph, section
+from einvoice.visualization.invoice.further_content import leaf_text, leaves, local_name
 from einvoice.visualization.invoice.header import SEPA
 from einvoice.visualization.markup import Markup
 
@@ -17,12 +19,25 @@ _CONDITION: Final = re.compile(
     r"#(SKONTO|VERZUG)#TAGE=([0-9]+)#PROZENT=([0-9]+\.[0-9]{2})#(?:BASISBETRAG=(-?[0-9]+\.[0-9]{2})#)?"
 )
 _NAMES: Final = {"SKONTO": "skonto", "VERZUG": "interest"}
+#: Elements of CII with a discount or interest, and what the elements in them state.
+_STRUCTURED: Final = {
+    "ApplicableTradePaymentDiscountTerms": "skonto",
+    "ApplicableTradePaymentPenaltyTerms": "interest",
+}
+_PARTS: Final = {
+    "BasisDateTime": "date",
+    "BasisPeriodMeasure": "period",
+    "BasisAmount": "base",
+    "CalculationPercent": "percent",
+    "ActualDiscountAmount": "amount",
+    "ActualPenaltyAmount": "amount",
+}
 
 
 def payment(context: PageContext) -> Markup:
     """Return the payment section; '' if there is no payment data."""
     invoice = context.invoice
-    terms = [conditions(context, context.text(it.note)) for it in invoice.payment_terms]
+    terms = [_terms(context, it) for it in invoice.payment_terms]
     rows: list[Row] = []
     for means in invoice.payment_means:
         rows += _means(context, means)
@@ -30,8 +45,44 @@ def payment(context: PageContext) -> Markup:
     for it in invoice.payment_terms:
         rows += context.rows(it, "mandate_reference")
     rows += _creditor(context)
-    notes = [paragraph(text) for text in terms if text]
+    notes = [meaning.of_payment(context), *(paragraph(text) for text in terms if text)]
     return section(context.label("payment"), *notes, key_value_table(rows, "facts wide"), class_="payment")
+
+
+def _terms(context: PageContext, terms: Any) -> str:
+    """Return payment terms with their due date, if there are several, and their discounts and interest in words."""
+    texts = [conditions(context, context.text(terms.note))]
+    for element in context.further.of(terms, *_STRUCTURED):
+        if text := _structured(context, element):
+            texts.append(text)
+            context.further.mark_shown(element)
+    text = "\n".join(filter(None, texts))
+    date = context.text(terms.due_date)
+    if len(context.invoice.payment_terms) > 1 and date:
+        due = context.label("instalment").format(date=date)
+        return f"{text} ({due})" if text else due[:1].upper() + due[1:]
+    return text
+
+
+def _structured(context: PageContext, element: Any) -> str:
+    """Put a discount or interest of Factur-X EXTENDED (BG-X-38, BG-X-39) into words; '' if it has other content."""
+    kind, parts = _STRUCTURED[local_name(element)], {}
+    for leaf in leaves(element):
+        names = [local_name(it) for it in leaf.path[1:]]
+        if not names or names[0] not in _PARTS or _PARTS[names[0]] in parts:
+            return ""
+        parts[_PARTS[names[0]]] = leaf
+    texts = {name: leaf_text(leaf, context.lang, context.currency) for name, leaf in parts.items()}
+    period = parts["period"].element.get("unitCode", "DAY") if "period" in parts else ""
+    if "percent" not in parts or period not in ("", "DAY"):
+        return ""
+    key = kind if period else f"{kind}_always"
+    days = texts.get("period", "").partition("\u00a0")[0]
+    base = texts.get("base", "")
+    text = context.label(f"{key}_base" if base else key).format(days=days, percent=texts["percent"], base=base)
+    if "date" in texts:
+        text += f" ({context.label('from')} {texts['date']})"
+    return f"{text}, {context.label('skonto_amount').format(amount=texts['amount'])}" if "amount" in texts else text
 
 
 def conditions(context: PageContext, note: str) -> str:

@@ -1,48 +1,82 @@
-"""The end of the invoice page: supporting documents, and all values not shown before."""
+"""The end of the invoice page: supporting documents, values not shown before, and content beyond EN 16931."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
-from einvoice.model.lines import Document
+from einvoice.model.iteration import Filled
+from einvoice.model.lines import Document, Line
 from einvoice.model.terms import section as section_of
 from einvoice.visualization.invoice.context import PageContext, Row, key_value_table, section
-from einvoice.visualization.invoice.totals import table
-from einvoice.visualization.markup import EMPTY, Markup, tag
+from einvoice.visualization.invoice.further_content import leaf_label, leaf_text
+from einvoice.visualization.labels import field_label
+from einvoice.visualization.markup import Markup, join
 
-#: Fields specific to a syntax, whose meaning the page already shows.
-_SYNTAX_FIELDS: Final = ("indicator", "scheme", "parent_line")
+_MAX_KEPT: Final = 10
+"""Number of rows up to which a section stays on one page."""
+#: Fields whose meaning the page already shows: the sign of an allowance, the tax of a number, the type of a document.
+_IMPLIED: Final = ("indicator", "scheme", "parent_line")
 
 
 def documents(context: PageContext) -> Markup:
-    """Return the supporting documents and the invoiced object."""
-    rows = [_document(context, it) for it in context.invoice.documents]
-    if not rows:
-        return EMPTY
-    heads = [(context.label(number), "") for number in ("BT-122", "BT-123", "BT-124", "BT-125")]
-    return section(context.label("attachments"), table(heads, rows))
+    """Return the supporting documents, and the objects and projects that the syntaxes have among them."""
+    rows: list[Row] = []
+    for it in context.invoice.documents:
+        rows += _document(context, it)
+    return section(context.label("attachments"), key_value_table(rows, "facts wide"))
 
 
-def _document(context: PageContext, document: Document) -> Markup:
-    identifier = context.text(document.identifier)
-    number = document.identifier_term
+def _document(context: PageContext, document: Document) -> list[Row]:
     context.mark_shown(document.type_code)
     kind = context.text(document.reference_type)
-    name = identifier if number == "BT-122" else f"{context.label(number)}: {identifier}"
-    return tag(
-        "tr",
-        tag("td", f"{name} ({kind})" if kind else name),
-        *(tag("td", context.text(it)) for it in (document.description, document.location, document.attachment)),
-    )
+    identifier = context.text(document.identifier)
+    texts = [f"{identifier} ({kind})" if kind else identifier]
+    texts += [context.text(it) for it in (document.description, document.location, document.attachment)]
+    text = " · ".join(filter(None, texts))
+    return [(context.label(document.identifier_term), text)] if text else []
 
 
 def remaining_terms(context: PageContext) -> Markup:
-    """Return all values not shown before, with the names of their business terms."""
-    rows: list[Row] = context.rows(context.invoice, "currency", "tax_currency", "business_process", "specification")
+    """Return all values not shown before with their labels, and the content that EN 16931 does not define."""
+    rows = context.rows(context.invoice, "currency", "tax_currency", "business_process", "specification")
+    context.mark_shown(context.invoice.type_code)
     for it in list(context.unshown()):
-        if it.field in _SYNTAX_FIELDS:
-            continue
-        name = context.label(it.number) if it.number else it.field.replace("_", " ")
-        group = section_of(it.number, context.lang)
-        rows.append((name if group == section_of("", context.lang) else f"{group}: {name}", context.text(it.value)))
-    return section(context.label("more"), key_value_table(rows, "facts wide"), class_="more")
+        if it.field not in _IMPLIED:
+            rows.append((_label(context, it), context.text(it.value)))
+    heading = context.label("more")
+    return join(
+        section(heading, key_value_table(rows, "facts wide"), class_="more kept" if len(rows) <= _MAX_KEPT else "more"),
+        section(context.label("further"), key_value_table(_further(context), "facts half"), class_="more"),
+    )
+
+
+def _label(context: PageContext, it: Filled) -> str:
+    """Return the label of a term with the section of the invoice, or that of a field that only one syntax has."""
+    if not it.number:
+        line = it.group if isinstance(it.group, Line) else it.group.parent
+        place = context.label("in_line").format(line=line.identifier.text) if isinstance(line, Line) else ""
+        return ": ".join(filter(None, (place, field_label(it.field, context.lang))))
+    place = section_of(it.number, context.lang)
+    name = context.label(it.number)
+    return name if place == section_of("", context.lang) else f"{place}: {name}"
+
+
+def _further(context: PageContext) -> Iterator[Row]:
+    for group, found in context.further.unshown():
+        place = _place(context, group)
+        for leaf in found:
+            text = leaf_text(leaf, context.lang, context.currency)
+            yield ": ".join(filter(None, (place, leaf_label(leaf, context.lang)))), text
+
+
+def _place(context: PageContext, group: Any) -> str:
+    """Return the line or the section of the invoice that a group belongs to."""
+    found = group
+    while found is not None and not isinstance(found, Line):
+        found = found.parent
+    if found is not None:
+        return context.label("in_line").format(line=found.identifier.text or "?")
+    number = next(iter(group.groups), "")
+    place = section_of(number, context.lang) if number and number != "BG-0" else ""
+    return "" if place == section_of("", context.lang) else place

@@ -2,65 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, section
-from einvoice.visualization.invoice.lines import cell, negated, reasons, signed_amount
+from einvoice.visualization.invoice.lines import amount_heading, negated, reasons, signed_amount, vat_text
+from einvoice.visualization.invoice.tables import Column, table
 from einvoice.visualization.markup import EMPTY, Markup, tag
 
 _BEFORE_VAT: Final = ("line_net", "allowances", "charges", "net")
 _AFTER_VAT: Final = ("gross", "paid", "rounding")
+_MAX_KEPT: Final = 10
 #: Amounts that are deducted; the invoice has them without a minus sign.
 _DEDUCTED: Final = ("allowances", "paid")
 
 
-def table(heads: list[tuple[str, str]], rows: list[Markup], class_: str = "plain") -> Markup:
-    """Return a table; ``heads`` are the column headings with the CSS class of the column."""
-    cells = [cell("th", text, kind, scope="col") for text, kind in heads]
-    return tag("table", tag("thead", tag("tr", *cells)), tag("tbody", *rows), class_=class_)
-
-
 def allowances_and_charges(context: PageContext) -> Markup:
-    """Return the allowances and charges on the whole invoice."""
-    rows = [_allowance_or_charge(context, it) for it in context.invoice.allowances_and_charges]
-    if not rows:
+    """Return the allowances and charges on the whole invoice, and the logistics charges of Factur-X EXTENDED."""
+    invoice = context.invoice
+    found = [_allowance_or_charge(context, it) for it in invoice.allowances_and_charges]
+    found += [_logistics_charge(context, it) for it in invoice.logistics_charges]
+    if not found:
         return EMPTY
-    heads = [
-        (context.label("reason"), ""),
-        (context.label("base"), "n"),
-        (context.label("BT-119"), "n"),
-        (context.label("BT-151"), "n"),
-        (_amount_heading(context, "BT-131"), "n"),
+    columns = [
+        Column(context.label("reason")),
+        Column(amount_heading(context, "base"), is_number=True),
+        Column(context.label("BT-119"), is_number=True),
+        Column(context.label("BT-151"), is_number=True),
+        Column(amount_heading(context, "BT-131"), is_number=True),
     ]
-    return section(context.label("extras"), table(heads, rows, "plain extras"))
+    rows = [tag("tr", tag("td", it[0]), *(tag("td", text, class_="n") for text in it[1:])) for it in found]
+    return section(context.label("extras"), table(columns, rows, found), class_=_kept(rows))
 
 
-def _allowance_or_charge(context: PageContext, extra: Any) -> Markup:
-    context.mark_shown(extra.indicator, *(tax.scheme for tax in extra.taxes if tax.is_vat))
+def _allowance_or_charge(context: PageContext, extra: Any) -> list[str]:
+    context.mark_shown(extra.indicator)
     kind = context.label("charge" if extra.is_charge else "allowance")
     reason = reasons(context, extra)
-    vat = ["\u00a0".join(filter(None, (context.text(it.rate), context.text(it.category)))) for it in extra.taxes]
-    return tag(
-        "tr",
-        tag("td", f"{kind}: {reason}" if reason else kind),
-        tag("td", context.text(extra.base_amount), class_="n"),
-        tag("td", context.text(extra.percentage), class_="n"),
-        tag("td", "; ".join(vat), class_="n"),
-        tag("td", signed_amount(context, extra), class_="n"),
-    )
+    return [
+        f"{kind}: {reason}" if reason else kind,
+        context.text(extra.base_amount),
+        context.text(extra.percentage),
+        "; ".join(vat_text(context, it) for it in extra.taxes),
+        signed_amount(context, extra),
+    ]
+
+
+def _logistics_charge(context: PageContext, charge: Any) -> list[str]:
+    description = context.text(charge.description) or context.label("logistics")
+    vat = "; ".join(vat_text(context, it) for it in charge.taxes)
+    return [f"{context.label('charge')}: {description}", "", "", vat, context.text(charge.amount)]
 
 
 def totals(context: PageContext) -> Markup:
-    """Return the totals, with the amount due at the end."""
+    """Return the totals with their currency, and the amount due at the end."""
     invoice = context.invoice
     rows = _total_rows(context, invoice.totals, _BEFORE_VAT)
     for total in invoice.tax_totals:
-        rows += context.rows(total, "amount")
+        rows += context.rows(total, "amount", currency=True)
     rows += _total_rows(context, invoice.totals, _AFTER_VAT)
-    rows += _third_parties(context)
+    rows += _of_third_parties(context)
     body = [tag("tr", tag("th", key, scope="row"), tag("td", text, class_="n")) for key, text in rows]
     if due := context.text(invoice.totals.due, currency=True):
-        name = tag("th", context.label("BT-115"), scope="row")
+        key = "credit_due" if meaning.is_credit_note(context) else "BT-115"
+        name = tag("th", context.label(key), scope="row")
         body.append(tag("tr", name, tag("td", due, class_="n"), class_="due"))
     return tag("table", tag("tbody", *body), class_="totals") if body else EMPTY
 
@@ -68,47 +74,70 @@ def totals(context: PageContext) -> Markup:
 def _total_rows(context: PageContext, group: Any, names: tuple[str, ...]) -> list[Row]:
     rows = []
     for name in names:
-        rows += [(key, negated(text) if name in _DEDUCTED else text) for key, text in context.rows(group, name)]
+        found = context.rows(group, name, currency=True)
+        rows += [(key, negated(text) if name in _DEDUCTED else text) for key, text in found]
     return rows
 
 
-def _third_parties(context: PageContext) -> list[Row]:
-    rows = []
+def _of_third_parties(context: PageContext) -> Iterator[Row]:
+    """Yield the amounts collected for third parties: of the XRechnung extension, and of Factur-X EXTENDED."""
+    third_party = context.label("third_party")
     for payment in context.invoice.third_party_payments:
         key = ", ".join(filter(None, (context.text(payment.type), context.text(payment.description))))
-        rows.append((key or context.label("third_party"), context.text(payment.amount)))
-    return rows
+        yield key or third_party, context.text(payment.amount, currency=True)
+    for adjustment in context.invoice.financial_adjustments:
+        yield context.text(adjustment.reason) or third_party, context.text(adjustment.amount, currency=True)
 
 
 def vat(context: PageContext) -> Markup:
     """Return the VAT by category and rate, with exemption reasons."""
-    rows = [_vat_subtotal(context, it) for it in context.invoice.vat_breakdown]
-    if not rows:
+    found = [_vat_subtotal(context, it) for it in context.invoice.vat_breakdown]
+    _mark_repeated_reasons(context)
+    if not found:
         return EMPTY
-    heads = [
-        (context.label("BT-118"), ""),
-        (context.label("BT-119"), "n"),
-        (_amount_heading(context, "BT-116"), "n"),
-        (_amount_heading(context, "BT-117"), "n"),
+    columns = [
+        Column(context.label("BT-118")),
+        Column(context.label("BT-119"), is_number=True),
+        Column(amount_heading(context, "BT-116"), is_number=True),
+        Column(amount_heading(context, "BT-117"), is_number=True),
     ]
-    return section(context.label("vat"), table(heads, rows, "plain vat"))
+    rows = [tag("tr", name, *(tag("td", it, class_="n") for it in numbers)) for name, numbers in found]
+    numbers = [["", *numbers] for _, numbers in found]
+    return section(context.label("vat"), table(columns, rows, numbers), class_=_kept(rows))
 
 
-def _vat_subtotal(context: PageContext, subtotal: Any) -> Markup:
+def _kept(rows: Sequence[Markup]) -> str:
+    """Return the CSS class of a section: a short one stays on one page."""
+    return "kept" if len(rows) <= _MAX_KEPT else ""
+
+
+def _vat_subtotal(context: PageContext, subtotal: Any) -> tuple[Markup, list[str]]:
     if subtotal.is_vat:
         context.mark_shown(subtotal.scheme)
-    code = context.text(subtotal.category)
-    name = context.code("vat_categories", code).removesuffix(f" ({code})") if code else ""
-    reasons = (subtotal.exemption_reason, ""), (subtotal.exemption_reason_code, "exemption_reasons")
-    reason = ", ".join(filter(None, (context.text(value, codes) for value, codes in reasons)))
-    return tag(
-        "tr",
-        tag("td", code if name == code else f"{code} – {name}", tag("p", reason, class_="small") if reason else EMPTY),
-        tag("td", context.text(subtotal.rate), class_="n"),
-        tag("td", context.text(subtotal.taxable_amount), class_="n"),
-        tag("td", context.text(subtotal.tax_amount), class_="n"),
-    )
+    kind = "" if subtotal.is_vat else context.text(subtotal.scheme)
+    name = ", ".join(filter(None, (context.text(subtotal.category, "vat_categories"), kind)))
+    reason = _exemption_reason(context, subtotal)
+    numbers = [context.text(it) for it in (subtotal.rate, subtotal.taxable_amount, subtotal.tax_amount)]
+    return tag("td", name[:1].upper() + name[1:], tag("p", reason, class_="small") if reason else EMPTY), numbers
 
 
-def _amount_heading(context: PageContext, number: str) -> str:
-    return f"{context.label(number)} {context.currency}".strip()
+def _exemption_reason(context: PageContext, subtotal: Any) -> str:
+    """Return the reason once: its text with the code, or else the name of the code."""
+    text, code = context.text(subtotal.exemption_reason), context.text(subtotal.exemption_reason_code)
+    if not text and code:
+        text, code = context.text(subtotal.exemption_reason_code, "exemption_reasons"), ""
+    reason = f"{text} ({code})" if code else text
+    return f"{context.label('BT-120')}: {reason}" if reason else ""
+
+
+def _mark_repeated_reasons(context: PageContext) -> None:
+    """Mark the exemption reasons of lines, allowances and charges that repeat those of the breakdown as shown."""
+    invoice = context.invoice
+    texts = {it.exemption_reason.text for it in invoice.vat_breakdown}
+    codes = {it.exemption_reason_code.text for it in invoice.vat_breakdown}
+    groups = (*invoice.lines, *invoice.allowances_and_charges, *invoice.logistics_charges)
+    for tax in (tax for group in groups for tax in group.taxes):
+        if tax.exemption_reason and tax.exemption_reason.text in texts:
+            context.mark_shown(tax.exemption_reason)
+        if tax.exemption_reason_code and tax.exemption_reason_code.text in codes:
+            context.mark_shown(tax.exemption_reason_code)

@@ -1,0 +1,82 @@
+"""What a document means for its reader: statements that its terms prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, Final
+
+from einvoice.model.invoice import CREDIT_NOTE_TYPES
+from einvoice.visualization.invoice.context import PageContext
+from einvoice.visualization.invoice.further_content import local_name
+from einvoice.visualization.markup import EMPTY, Markup, tag
+
+_SELF_BILLED: Final = ("389", "527")
+_CORRECTION: Final = "384"
+_DIRECT_DEBIT: Final = ("49", "59")
+#: Elements that mark a document, and the labels of its mark in the title and in a sentence.
+_MARKS: Final = {"TestIndicator": "test", "CopyIndicator": "copy"}
+
+
+def is_credit_note(context: PageContext) -> bool:
+    """Whether the document is a credit note: by its type (UNTDID 1001), or without one by the UBL document."""
+    code = (context.invoice.type_code.text or "").strip()
+    return code in CREDIT_NOTE_TYPES or (not code and context.invoice.root == "CreditNote")
+
+
+def due(context: PageContext) -> Decimal | None:
+    """Return the amount due (BT-115); None if it is no number."""
+    number = context.invoice.totals.due.number
+    return number if isinstance(number, Decimal) else None
+
+
+def marks(context: PageContext) -> list[str]:
+    """Return what the document is marked as, of "test" and "copy"."""
+    elements = context.further.of(context.invoice, *_MARKS)
+    return [_MARKS[local_name(it)] for it in elements if "".join(it.itertext()).strip() in ("true", "1")]
+
+
+def of_document(context: PageContext) -> Markup:
+    """Return what the kind of document means: a test, a copy, a correction, or an invoice by the buyer."""
+    for element in context.further.of(context.invoice, *_MARKS):
+        if "".join(element.itertext()).strip() in ("true", "1"):
+            context.further.mark_shown(element)
+    texts = [tag("p", context.label(f"{mark}_document"), class_="mark") for mark in marks(context)]
+    return _block([*texts, *(tag("p", it) for it in _kind(context))])
+
+
+def _kind(context: PageContext) -> Iterator[str]:
+    code = (context.invoice.type_code.text or "").strip()
+    numbers = [it.number.text.strip() for it in context.invoice.preceding_invoices if it.number.text]
+    if code == _CORRECTION and numbers:
+        yield context.label("correction").format(numbers=", ".join(numbers))
+    if code in _SELF_BILLED:
+        yield context.label("self_billed")
+
+
+def of_payment(context: PageContext) -> Markup:
+    """Return whether there is anything to pay, and how it is paid."""
+    amount = due(context)
+    if amount is None:
+        return EMPTY
+    return _block([tag("p", it) for it in _payment(context, amount)])
+
+
+def _payment(context: PageContext, amount: Decimal) -> Iterator[str]:
+    if amount == 0:
+        paid = context.invoice.totals.paid.number
+        yield context.label("paid" if isinstance(paid, Decimal) and paid > 0 else "nothing_due")
+    elif amount < 0 and not is_credit_note(context):
+        yield context.label("negative_due").format(amount=context.money(-amount))
+    elif amount > 0 and is_credit_note(context):
+        yield context.label("credit_note").format(amount=context.money(amount))
+    elif amount > 0 and _codes(context) & set(_DIRECT_DEBIT):
+        yield context.label("direct_debit")
+
+
+def _codes(context: PageContext) -> set[Any]:
+    return {(means.code.text or "").strip() for means in context.invoice.payment_means}
+
+
+def _block(paragraphs: list[Markup]) -> Markup:
+    return tag("div", *paragraphs, class_="meaning") if paragraphs else EMPTY

@@ -1,0 +1,65 @@
+"""Tables whose columns are as wide as their longest number, so that no number breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from einvoice.visualization.markup import Markup, tag
+
+#: Width of the page between its margins, and of a character and the space between columns (mm).
+_PAGE: Final = 165.0
+_CHARACTER: Final = 1.82
+_HEAD_CHARACTER: Final = 1.6
+_SPACE: Final = 2.6
+_MIN_TEXT: Final = 38.0
+
+
+class Column(NamedTuple):
+    """A column: its heading, and whether it holds numbers, which are aligned right and do not break."""
+
+    heading: str
+    is_number: bool = False
+
+
+def cell(name: str, content: str, class_: str, **attributes: str) -> Markup:
+    """Return a table cell, with the class of its column if it has one."""
+    return tag(name, content, class_=class_, **attributes) if class_ else tag(name, content, **attributes)
+
+
+def table(
+    columns: Sequence[Column], rows: Sequence[Markup], texts: Sequence[Sequence[str]], class_: str = "plain"
+) -> Markup:
+    """Return a table.
+
+    Args:
+        columns: of the table.
+        rows: the rows as HTML.
+        texts: the texts of the cells that are not to break, by row; they decide the widths of the number columns.
+        class_: CSS class.
+    """
+    widths = tag("colgroup", *(Markup(f'<col style="width:{width:.1f}mm"/>') for width in _widths(columns, texts)))
+    heads = [cell("th", it.heading, "n" if it.is_number else "", scope="col") for it in columns]
+    return tag("table", widths, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_=class_)
+
+
+def _widths(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the widths of the columns: of the numbers what they need, of the texts the rest in equal parts."""
+    needed = [_needed(number, it, texts) if it.is_number else 0.0 for number, it in enumerate(columns)]
+    text_columns = sum(not it.is_number for it in columns) or 1
+    rest = _PAGE - sum(needed)
+    if rest < _MIN_TEXT * text_columns:  # the numbers are too long: they share what the texts leave
+        scale = (_PAGE - _MIN_TEXT * text_columns) / sum(needed)
+        needed = [width * scale for width in needed]
+        rest = _MIN_TEXT * text_columns
+    return [width or rest / text_columns for width in needed]
+
+
+def _needed(number: int, column: Column, texts: Sequence[Sequence[str]]) -> float:
+    longest = max((_longest_word(row[number]) for row in texts), default=0)
+    return max(longest * _CHARACTER, _longest_word(column.heading) * _HEAD_CHARACTER) + _SPACE
+
+
+def _longest_word(text: str) -> int:
+    """Return the length of the longest part that has no ordinary space."""
+    return max(map(len, text.split(" ")), default=0)
