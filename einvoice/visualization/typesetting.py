@@ -31,6 +31,25 @@ html, @page { font-family: "DejaVu Sans" }
 img { image-rendering: pixelated }
 """
 _VARIANT: Final = "pdf/a-3a"
+# The default style of the elements that pages consist of. That of the renderer is for all of HTML, which takes longer.
+_DEFAULTS: Final = """
+html, body, div, section, p, h1, h2, h3, ul { display: block }
+head, title, meta { display: none }
+li { display: list-item; list-style-type: disc }
+br::before { content: "\\A"; white-space: pre-line }
+table { display: table; box-sizing: border-box }
+thead { display: table-header-group }
+tbody { display: table-row-group }
+tr { display: table-row }
+td, th { display: table-cell }
+colgroup { display: table-column-group }
+col { display: table-column }
+strong, h1, h2, h3 { font-weight: bold }
+h1, h2, h3 { bookmark-label: content(text) }
+h1 { bookmark-level: 1 }
+h2 { bookmark-level: 2 }
+h3 { bookmark-level: 3 }
+"""
 _DOCTYPE: Final = "<!doctype html>"
 _CREATOR: Final = "einvoice"
 # Pango's font maps are not thread-safe.
@@ -126,6 +145,7 @@ class _Tools:
         self.weasyprint = weasyprint
         self.wrapper = wrapper
         self.fonts = fonts
+        self.defaults = weasyprint.CSS(string=_DEFAULTS)
         self.fetcher = fetcher
         self.style = style
 
@@ -135,6 +155,7 @@ class _Tools:
         root = ElementTree.fromstring(content.removeprefix(_DOCTYPE))
         page.wrapper_element = self.wrapper.from_html_root(root, content_language=None)
         page.etree_element = page.wrapper_element.etree_element
+        page._ua_stylesheets = lambda forms=False: [self.defaults]
         return page
 
 
@@ -148,7 +169,9 @@ def _tools() -> _Tools:
     except (ImportError, OSError) as error:  # OSError: system libraries are missing
         raise MissingDependency("weasyprint", extra="pdf", libraries=LIBRARIES) from error
     fonts = _with_bundled_fonts(FontConfiguration)
-    return _Tools(weasyprint, ElementWrapper, fonts, URLFetcher(allowed_protocols={"data"}), weasyprint.CSS(string=_BASE))
+    return _Tools(
+        weasyprint, ElementWrapper, fonts, URLFetcher(allowed_protocols={"data"}), weasyprint.CSS(string=_BASE)
+    )
 
 
 def _with_bundled_fonts(factory: Any) -> Any:

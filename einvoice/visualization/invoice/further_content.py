@@ -109,9 +109,13 @@ def leaf_label(leaf: Leaf, lang: Language) -> str:
 
 def name_of(element: Any, lang: Language) -> str:
     """Return the name of an element: from the message files, from the texts of the rules, or its words."""
-    name = local_name(element)
-    found = _LABELS[lang].get(name) or _named_by_rules(_path(element), lang) or _words(name)
+    found = known_name(element, lang) or _words(local_name(element))
     return found[:1].upper() + found[1:]
+
+
+def known_name(element: Any, lang: Language) -> str:
+    """Return the name of an element in the message files or in the texts of the rules; '' if there is none."""
+    return _LABELS[lang].get(local_name(element)) or _named_by_rules(_path(element), lang)
 
 
 def _path(element: Any) -> str:

@@ -139,7 +139,9 @@ def _in_pairs(blocks: list[_Block]) -> Markup:
             rows[-1].append(block)
         else:
             rows.append([block])
-    return join(*(tag("div", *(it.html for it in row), class_="pair wide" if row[0].is_wide else "pair") for row in rows))
+    return join(
+        *(tag("div", *(it.html for it in row), class_="pair wide" if row[0].is_wide else "pair") for row in rows)
+    )
 
 
 def _block(title: str, paragraph: list[str], rows: list[Row]) -> _Block | None:

@@ -86,8 +86,9 @@ def _cells(context: PageContext, line: Line) -> list[str]:
 def _row(context: PageContext, line: Line, depth: int, parent: Line | None, cells: Sequence[str]) -> Markup:
     context.mark_shown(line.item.name)
     identifier, *numbers = cells
-    name = tag("td", tag("p", context.text(line.item.name), class_="item"), *_details(context, line, parent))
-    row = (tag("td", identifier), name, *(tag("td", it, class_="n") for it in numbers))
+    name, details = context.text(line.item.name), list(_details(context, line, parent))
+    item = tag("td", tag("p", name, class_="item"), *details) if details else tag("td", name, class_="item")
+    row = (tag("td", identifier), item, *(tag("td", it, class_="n") for it in numbers))
     classes = f"below below{min(depth, _MAX_DEPTH)}" if depth else ""
     if not _is_counted(line):
         classes = f"{classes} uncounted".strip()

@@ -1,0 +1,332 @@
+"""What the invoice page says to its reader: currency, payment, kinds of documents and lines, and content beyond EN 16931."""
+
+import io
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pikepdf
+import pypdf
+import pytest
+from lxml import etree
+from lxml import html as parser
+
+import einvoice
+from einvoice.localization import Messages
+from einvoice.model.iteration import filled
+from einvoice.model.values import Amount, Code, Date, Identifier, Text
+from einvoice.resources import rules_folder
+from einvoice.visualization import invoice_pdf
+from einvoice.visualization.invoice.context import PageContext
+from einvoice.visualization.invoice.further_content import known_name
+from einvoice.visualization.invoice.page import invoice_html
+from einvoice.visualization.labels import label
+from einvoice.visualization.markup import solid
+from tests.helpers.full import full_invoice
+from tests.helpers.labelled import condensed, forms, missing, missing_further, unlabelled
+from tests.helpers.paths import SAMPLES
+
+CII = (SAMPLES / "cii-invoice.xml").read_bytes()
+RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
+CASES = Path(__file__).parents[3] / "shared"
+
+
+def page(invoice, lang="de"):
+    return parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, lang))}</body>")
+
+
+def texts(invoice, path, lang="de"):
+    return [it.text_content().replace("\u00a0", " ") for it in page(invoice, lang).xpath(path)]
+
+
+def cii(*changes):
+    """Return the CII sample with replacements, each of which must apply."""
+    data = CII.decode()
+    for old, new in changes:
+        assert old in data
+        data = data.replace(old, new, 1)
+    return einvoice.read(data.encode())
+
+
+def with_type(code, **totals):
+    invoice = full_invoice()
+    invoice.type_code = Code(code)
+    for name, amount in totals.items():
+        setattr(invoice.totals, name, Amount(amount))
+    return invoice
+
+
+# ---------------------------------------------------------------- amounts and codes
+
+
+def test_every_total_has_the_currency_of_the_invoice():
+    invoice = einvoice.read(CII)
+    assert "currencyID" not in str(invoice.totals.due.attributes)  # CII states it once, in BT-5
+    totals = texts(invoice, "//table[@class='totals']//td")
+    assert len(totals) >= 4
+    assert all(it.endswith(" EUR") for it in totals)
+
+
+def test_syntax_codes_are_not_displayed():
+    text = " ".join(texts(einvoice.read(CII), "//body"))
+    assert not re.search(r"\((VA|FC)\)|19 % S", text)
+    assert re.search(r"USt-IdNr\.\s*DE\d+", text)
+
+
+def test_zero_has_no_sign_and_a_reason_is_given_once():
+    invoice = full_invoice()
+    invoice.totals.paid = Amount("0.00")
+    invoice.totals.allowances = Amount("0.00")
+    text = " ".join(texts(invoice, "//body"))
+    assert "−0,00" not in text
+    reason = "Steuerfrei nach § 4 Nr. 8 UStG"
+    for tax in invoice.vat_breakdown:
+        if tax.category.text == "E":
+            tax.exemption_reason, tax.exemption_reason_code = Text(reason), Code("VATEX-EU-132")
+    for line in invoice.lines:
+        line.taxes[0].exemption_reason = Text(reason)
+    (cell,) = texts(invoice, "//p[contains(., 'VATEX')]")
+    assert cell == f"Befreiungsgrund: {reason} (VATEX-EU-132)"
+    assert " ".join(texts(invoice, "//body")).count(reason) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("381", "Gutschrift"), ("384", "Rechnungskorrektur"), ("389", "Gutschrift durch den Leistungsempfänger"),
+     ("326", "Teilrechnung"), ("875", "Teilrechnung (Bauleistung)")],
+)  # fmt: skip
+def test_title_is_the_name_of_the_type(code, name):
+    assert texts(with_type(code), "//h1") == [f"{name} R-2026-0815"]
+
+
+def test_rules_and_pages_use_the_same_names_of_types():
+    """A text that names a type after its code uses the name of the pages."""
+    names = Messages("einvoice.model", "invoice_types")
+    pattern = re.compile(
+        r"\b(326|381|384|386|389|875|876|877) \(?([A-ZÄÖÜ][a-zäöüß]+(?: durch den Leistungsempfänger)?)"
+    )
+    found = 0
+    for path in sorted(rules_folder().rglob("*.toml")):
+        if "translations" in path.parts:
+            continue
+        for code, name in pattern.findall(re.sub(r"\\\s*", "", path.read_text("utf-8"))):
+            if name in ("CreditNote", "Invoice"):
+                continue
+            found += 1
+            assert name == names["de"][code], f"{path.name}: {code} {name}"
+    assert found > 5
+
+
+# ---------------------------------------------------------------- what it means
+
+
+@pytest.mark.parametrize(
+    ("invoice", "key"),
+    [
+        (with_type("381", due="10.00"), "credit_note"),
+        (with_type("384", due="-10.00"), "negative_due"),
+        (with_type("380", due="0.00", paid="10.00"), "paid"),
+        (with_type("380", due="0.00", paid="0.00"), "nothing_due"),
+    ],
+)
+def test_page_says_who_pays(invoice, key):
+    (text,) = texts(invoice, "//section[@class='payment']/div[@class='meaning']/p")
+    assert text == label(key, "de").format(amount="10,00 EUR")
+
+
+def test_ordinary_invoice_says_nothing_special():
+    assert texts(with_type("380", due="10.00"), "//div[@class='meaning']") == []
+
+
+def test_credit_note_asks_for_no_payment():
+    invoice = with_type("381", due="10.00")
+    invoice.due_date = Date("2026-04-30")
+    text = " ".join(texts(invoice, "//body"))
+    assert label("BT-115", "de") not in text
+    assert label("BT-9", "de") not in text
+    assert "Gutschriftsbetrag10,00 EUR" in text
+    assert missing(invoice, "de") == unlabelled(invoice, "de") == []
+
+
+def test_direct_debit_asks_for_no_transfer():
+    invoice = with_type("380", due="10.00")
+    invoice.payment_means[0].code = Code("59")
+    assert texts(invoice, "//div[@class='meaning']/p") == [label("direct_debit", "de")]
+
+
+def test_correction_and_self_billing_are_explained():
+    assert texts(with_type("384", due="1.00"), "//div[@class='meaning']/p") == ["Korrigiert die Rechnung R-2026-0700."]
+    assert texts(with_type("389", due="1.00"), "//div[@class='meaning']/p") == [label("self_billed", "de")]
+
+
+def test_test_document_is_marked():
+    mark = "<ram:TestIndicator><udt:Indicator>true</udt:Indicator></ram:TestIndicator>"
+    invoice = cii(("<rsm:ExchangedDocumentContext>", f"<rsm:ExchangedDocumentContext>{mark}"))
+    assert texts(invoice, "//h1")[0].endswith("(Test)")
+    assert texts(invoice, "//p[@class='mark']") == [label("test_document", "de")]
+    other = cii(("<rsm:ExchangedDocumentContext>", f"<rsm:ExchangedDocumentContext>{mark.replace('true', 'false')}"))
+    assert texts(other, "//p[@class='mark']") == []
+
+
+# ---------------------------------------------------------------- lines, terms, and what EN 16931 does not know
+
+
+def test_groups_and_information_lines_are_not_items():
+    invoice = full_invoice(3)
+    group, information, item = invoice.lines
+    group.status_reason, information.status_reason, item.status_reason = (
+        Code("GROUP"),
+        Code("INFORMATION"),
+        Code("DETAIL"),
+    )
+    information.parent_line = item.parent_line = group.identifier
+    rows = page(invoice).xpath("//table[@class='lines']/tbody/tr")
+    assert [row.get("class") for row in rows] == ["uncounted", "below below1 uncounted", "below below1"]
+    remarks = [[it.text_content() for it in row.xpath(".//p[@class='status']")] for row in rows]
+    assert remarks == [
+        ["Gruppe, zählt nicht zur Summe"],
+        ["Nur zur Information, zählt nicht zur Summe", "Unterposition von 1"],
+        ["Unterposition von 1"],
+    ]
+
+
+@pytest.mark.parametrize(("amount", "remark"), [("100.00", "Im Betrag der Position 1 enthalten"),
+                                                ("90.00", "Unterposition von 1")])  # fmt: skip
+def test_sub_lines_are_contained_only_if_the_amounts_prove_it(amount, remark):
+    invoice = full_invoice(2)
+    line, below = invoice.lines
+    line.net_amount, below.net_amount = Amount("100.00"), Amount(amount)
+    line.lines, invoice.lines = [below], [line]
+    assert texts(invoice, "//p[@class='status']") == [remark]
+
+
+def test_freight_is_a_charge():
+    charge = """<ram:SpecifiedLogisticsServiceCharge><ram:Description>Fracht nach Köln</ram:Description>
+      <ram:AppliedAmount>12.50</ram:AppliedAmount><ram:AppliedTradeTax><ram:TypeCode>VAT</ram:TypeCode>
+      <ram:CategoryCode>S</ram:CategoryCode><ram:RateApplicablePercent>19</ram:RateApplicablePercent>
+      </ram:AppliedTradeTax></ram:SpecifiedLogisticsServiceCharge><ram:SpecifiedTradePaymentTerms>"""
+    invoice = cii(("<ram:SpecifiedTradePaymentTerms>", charge))
+    (row,) = page(invoice).xpath("//section[h2='Nachlässe und Zuschläge']//tbody/tr")
+    assert [it.text_content() for it in row] == ["Zuschlag: Fracht nach Köln", "", "", "19\u00a0%", "12,50"]
+
+
+def test_discount_terms_are_put_into_words():
+    discount = """<ram:SpecifiedTradePaymentTerms><ram:ApplicableTradePaymentDiscountTerms>
+      <ram:BasisPeriodMeasure unitCode="DAY">10</ram:BasisPeriodMeasure><ram:BasisAmount>200.00</ram:BasisAmount>
+      <ram:CalculationPercent>2.00</ram:CalculationPercent></ram:ApplicableTradePaymentDiscountTerms>"""
+    invoice = cii(("<ram:SpecifiedTradePaymentTerms>", discount))
+    (text,) = texts(invoice, "//section[@class='payment']/p[contains(., 'Skonto')]")
+    assert "2 % Skonto auf 200,00 EUR bei Zahlung innerhalb von 10 Tagen" in text
+    assert not texts(invoice, "//section[@class='more']")
+    assert missing_further(invoice, "de") == []
+
+
+def test_payment_terms_are_beside_their_dates():
+    terms = """<ram:SpecifiedTradePaymentTerms><ram:Description>Erste Rate</ram:Description><ram:DueDateDateTime>
+      <udt:DateTimeString format="102">20270115</udt:DateTimeString></ram:DueDateDateTime>
+      </ram:SpecifiedTradePaymentTerms><ram:SpecifiedTradePaymentTerms>"""
+    shown = texts(cii(("<ram:SpecifiedTradePaymentTerms>", terms)), "//section[@class='payment']/p")
+    assert "Erste Rate (fällig am 15.01.2027)" in shown
+
+
+def test_further_content_is_displayed_with_labels():
+    party = """<ram:ShipFromTradeParty><ram:Name>Lager Nord</ram:Name><ram:PostalTradeAddress>
+      <ram:PostcodeCode>20095</ram:PostcodeCode><ram:CountryID>IT</ram:CountryID></ram:PostalTradeAddress>
+      </ram:ShipFromTradeParty></ram:ApplicableHeaderTradeDelivery>"""
+    invoice = cii(("</ram:ApplicableHeaderTradeDelivery>", party))
+    rows = page(invoice).xpath("//section[h2[starts-with(., 'Weitere Inhalte')]]//tr")
+    found = {row[0].text_content(): row[1].text_content() for row in rows}
+    assert list(found.values()) == ["Lager Nord", "20095", "Italien"]
+    assert all(not re.search("[a-z][A-Z]", name) for name in found)  # no element name
+    assert [name.rpartition(": ")[2] for name in found][:2] == ["Name", "PLZ"]
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+def test_elements_of_extended_have_labels(lang):
+    names = set()
+    for path in (rules_folder() / "facturx").rglob("*.csv"):
+        names |= set(re.findall(r"ram:(\w+)", path.read_text("utf-8")))
+    assert len(names) > 100
+    for name in sorted(names):
+        element = etree.Element(f"{{{RAM}}}{name}")
+        assert known_name(element, lang), name
+
+
+# ---------------------------------------------------------------- completeness
+
+
+def case_files(step):
+    files = sorted(CASES.glob("cases*/**/*.xml"))
+    return files[::step]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not beside the project")
+def test_every_value_of_the_cases_is_displayed_under_its_label():
+    read = 0
+    for path in case_files(97):
+        try:
+            invoice = einvoice.read(path.read_bytes())
+        except einvoice.UnreadableDocument:
+            continue
+        read += 1
+        assert missing(invoice, "de") == [], path.name
+        assert unlabelled(invoice, "de") == [], path.name
+        assert missing_further(invoice, "de") == [], path.name
+    assert read > 20
+
+
+@pytest.mark.parametrize("name", ["ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
+def test_pdf_contains_every_value(name):
+    invoice = einvoice.read((SAMPLES / name).read_bytes())
+    reader = pypdf.PdfReader(io.BytesIO(invoice_pdf(invoice, "de")))
+    text = condensed("".join(it.extract_text() for it in reader.pages))
+    absent = [
+        (it.number, it.value.raw)
+        for it in filled(invoice)
+        if it.number
+        for wanted in forms(it, "de")
+        if not any(condensed(form) in text for form in wanted)
+    ]
+    assert absent == []
+
+
+# ---------------------------------------------------------------- layout
+
+
+@pytest.mark.parametrize("name", ["ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
+def test_short_invoice_has_one_page(name):
+    invoice = einvoice.read((SAMPLES / name).read_bytes())
+    with pikepdf.open(io.BytesIO(invoice_pdf(invoice, "de"))) as pdf:
+        assert len(pdf.pages) == 1
+
+
+def test_numbers_and_addresses_do_not_break():
+    assert solid("a.b-c@example.de und mehr") == '<span class="solid">a.b-c@example.de</span> und mehr'
+    assert solid("Nr. 04011000-12345-03") == 'Nr. <span class="solid">04011000-12345-03</span>'
+    assert solid("x-" * 40 + "1") == "x-" * 40 + "1"  # longer than any column
+    assert solid("ganz gewöhnlich <b>") == "ganz gewöhnlich &lt;b&gt;"
+
+
+def test_large_amounts_fit_into_their_columns():
+    invoice = full_invoice(2)
+    invoice.lines[0].net_amount = Amount("123456789012.34")
+    invoice.lines[0].price.net.raw = "987654321098.7654"
+    reader = pypdf.PdfReader(io.BytesIO(invoice_pdf(invoice, "de")))
+    assert "123.456.789.012,34" in "".join(it.extract_text() for it in reader.pages)
+    widths = re.findall(r"width:([\d.]+)mm", invoice_html(PageContext(invoice, "de")))
+    assert sum(map(Decimal, widths[:6])) <= Decimal("165.5")
+
+
+def test_long_e_mail_address_takes_the_whole_width():
+    invoice = full_invoice()
+    invoice.seller.contact.email = Text("eine.sehr.lange.adresse@ein.sehr.langer.name.example")
+    (block,) = page(invoice).xpath("//div[@class='pair wide']/div[@class='block'][contains(., 'eine.sehr.lange')]")
+    assert block.xpath("./h3")[0].text_content() == "Verkäufer"
+
+
+def test_page_is_well_formed_xml():
+    """The page is XML, which the renderer reads faster than HTML."""
+    invoice = full_invoice(text="<&> \u0085 \ufffe")
+    invoice.number = Identifier('R"1&2')
+    etree.fromstring(f"<body>{invoice_html(PageContext(invoice, 'de'))}</body>")
