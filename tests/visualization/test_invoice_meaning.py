@@ -1,4 +1,4 @@
-"""What the invoice page says to its reader: currency, payment, kinds of documents and lines, and content beyond EN 16931."""
+"""What the invoice page says to its reader: currency, payment, kinds of documents and lines, further content."""
 
 import io
 import re

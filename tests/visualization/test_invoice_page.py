@@ -221,10 +221,10 @@ def fields_without_term(cls, seen=None):
         return set()
     seen.add(cls)
     found = set()
-    for name in cls.fields:
+    for name in cls.fields.keys() - {"more"}:
         kind, _ = types_of(cls)[name]
         if issubclass(kind, Group):
-            found |= fields_without_term(kind, seen) if name != "more" else set()
+            found |= fields_without_term(kind, seen)
         elif not any(terms_of(cls, name)):
             found.add(name)
     return found

@@ -139,9 +139,9 @@ def _details(context: PageContext, line: Line, parent: Line | None) -> Iterator[
 
 def _status(context: PageContext, line: Line, parent: Line | None) -> Iterator[str]:
     """Yield what a line means that is not an item of the invoice: a group, an information, or part of another line."""
-    if status := context.text(line.status_reason, "line_statuses"):
-        if status != "DETAIL":  # an item of the invoice
-            yield status
+    status = context.text(line.status_reason, "line_statuses")
+    if status not in ("", "DETAIL"):  # a detail is an item of the invoice
+        yield status
     if line.parent_line:
         yield context.label("sub_line").format(line=context.text(line.parent_line))
     elif parent is not None:

@@ -135,7 +135,7 @@ def _mark_repeated_reasons(context: PageContext) -> None:
     invoice = context.invoice
     texts = {it.exemption_reason.text for it in invoice.vat_breakdown}
     codes = {it.exemption_reason_code.text for it in invoice.vat_breakdown}
-    groups = (*invoice.lines, *invoice.allowances_and_charges, *invoice.logistics_charges)
+    groups: tuple[Any, ...] = (*invoice.lines, *invoice.allowances_and_charges, *invoice.logistics_charges)
     for tax in (tax for group in groups for tax in group.taxes):
         if tax.exemption_reason and tax.exemption_reason.text in texts:
             context.mark_shown(tax.exemption_reason)
