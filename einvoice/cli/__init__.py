@@ -1,4 +1,4 @@
-"""The command `einvoice`: validate, generate, convert, compare and explain invoices; manage rules.
+"""The command `einvoice`: validate, show, generate, convert, compare and explain invoices; manage rules.
 
 Exit status: 0 success; 1 errors in an invoice or a rule file; 2 unreadable file or invalid command line.
 """
@@ -18,6 +18,8 @@ from einvoice.errors import SettingError
 
 _COMMANDS: Final = (
     "validate",
+    "report",
+    "show",
     "fix",
     "generate",
     "schema",

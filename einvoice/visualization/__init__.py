@@ -1,8 +1,9 @@
-"""Visualization of invoices and validation reports as accessible PDF.
+"""Visualization of invoices and validation reports: accessible PDF, HTML, and text for a terminal.
 
 - ``invoice``: the invoice page, built from sections that take their values from a ``PageContext``
 - ``report``: the validation report
 - ``typesetting``: HTML to PDF/A-3a and PDF/UA-1
+- ``text``: HTML to plain text
 
 All of them are imported on first use.
 """
@@ -39,12 +40,45 @@ def invoice_pdf(
         TypeError: the invoice is not an `Invoice`.
         ValueError: the logo is not an image, or the language is not supported.
     """
-    if not isinstance(invoice, Invoice):
-        raise TypeError(f"argument 'invoice' must be an invoice from einvoice.read, not {type(invoice).__name__}")
-    lang = language(lang)
+    lang = _checked(invoice, lang)
     from einvoice.visualization.invoice import page as page
 
     return page.invoice_pdf(invoice, lang, logo=logo, when=when)
+
+
+def invoice_html(invoice: Invoice, lang: Language | None = None) -> str:
+    """Render an invoice as an HTML document with the content of `invoice_pdf`, without scripts.
+
+    Args:
+        invoice: from ``einvoice.read`` or built in Python.
+        lang: language of labels, numbers and dates; default: `einvoice.options.lang`.
+
+    Raises:
+        MissingDependency: Babel is not installed.
+        TypeError: the invoice is not an `Invoice`.
+        ValueError: the language is not supported.
+    """
+    lang = _checked(invoice, lang)
+    from einvoice.visualization.invoice import page as page
+
+    return page.invoice_document(invoice, lang)
+
+
+def invoice_text(invoice: Invoice, lang: Language | None = None, *, width: int = 100) -> str:
+    """Render an invoice as plain text with the content of `invoice_pdf`, in lines of at most `width` characters.
+
+    A table that needs more is wider. Raises the same errors as `invoice_html`.
+    """
+    lang = _checked(invoice, lang)
+    from einvoice.visualization.invoice import page as page
+
+    return page.invoice_text(invoice, lang, width)
+
+
+def _checked(invoice: Invoice, lang: Language | None) -> Language:
+    if not isinstance(invoice, Invoice):
+        raise TypeError(f"argument 'invoice' must be an invoice from einvoice.read, not {type(invoice).__name__}")
+    return language(lang)
 
 
 def report_pdf(
@@ -71,13 +105,55 @@ def report_pdf(
         TypeError: the result is not a `ValidationResult`.
         ValueError: the language is not supported.
     """
-    if not isinstance(result, ValidationResult):
-        raise TypeError(f"argument 'result' must be a result of einvoice.validate, not {type(result).__name__}")
-    lang = lang or result.lang
-    check_language(lang)
+    lang = _checked_result(result, lang)
     from einvoice.visualization.report import page as page
 
     return page.report_pdf(result, lang, when=when, causes=causes)
 
 
-__all__ = ["invoice_pdf", "report_pdf"]
+def report_html(
+    result: ValidationResult,
+    lang: Language | None = None,
+    *,
+    when: datetime.datetime | None = None,
+    causes: Sequence[Any] | None = None,
+) -> str:
+    """Render a validation result as an HTML document with the content of `report_pdf`, without scripts.
+
+    The arguments are those of `report_pdf`.
+
+    Raises:
+        MissingDependency: Babel is not installed.
+        TypeError: the result is not a `ValidationResult`.
+        ValueError: the language is not supported.
+    """
+    lang = _checked_result(result, lang)
+    from einvoice.visualization.report import page as page
+
+    return page.report_document(result, lang, when=when, causes=causes)
+
+
+def report_text(
+    result: ValidationResult,
+    lang: Language | None = None,
+    *,
+    when: datetime.datetime | None = None,
+    causes: Sequence[Any] | None = None,
+    width: int = 100,
+) -> str:
+    """Render a validation result as plain text with the content of `report_pdf`; see `report_html`."""
+    lang = _checked_result(result, lang)
+    from einvoice.visualization.report import page as page
+
+    return page.report_text(result, lang, when=when, causes=causes, width=width)
+
+
+def _checked_result(result: ValidationResult, lang: Language | None) -> Language:
+    if not isinstance(result, ValidationResult):
+        raise TypeError(f"argument 'result' must be a result of einvoice.validate, not {type(result).__name__}")
+    lang = lang or result.lang
+    check_language(lang)
+    return lang
+
+
+__all__ = ["invoice_html", "invoice_pdf", "invoice_text", "report_html", "report_pdf", "report_text"]

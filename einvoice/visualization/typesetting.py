@@ -65,6 +65,7 @@ def render(
     description: str = "",
     css: str = "",
     compact_css: Sequence[str] = (),
+    pages: int = 1,
     when: datetime.datetime | None = None,
 ) -> bytes:
     """Render HTML as a PDF that conforms to PDF/A-3a and PDF/UA-1.
@@ -75,7 +76,9 @@ def render(
         lang: language of the text, such as "de".
         title, author, description: metadata, plain text.
         css: style, without CMYK colours or ``opacity``, which PDF/A and PDF/UA do not allow.
-        compact_css: styles that are added to that of two pages, one after the other, until they fit on one.
+        compact_css: styles that are added, one after the other, to a document with one page more than ``pages``, until
+            it fits.
+        pages: number of pages that ``compact_css`` is for.
         when: creation date, with a time zone; by default now.
 
     Raises:
@@ -89,10 +92,10 @@ def render(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint does not close its colour profile
             document = page.render(stylesheets=styles, font_config=tools.fonts, pdf_variant=_VARIANT)
-            for further in compact_css if len(document.pages) == 2 else ():
+            for further in compact_css if len(document.pages) == pages + 1 else ():
                 styles.append(tools.weasyprint.CSS(string=further))
                 compact = page.render(stylesheets=styles, font_config=tools.fonts, pdf_variant=_VARIANT)
-                if len(compact.pages) == 1:
+                if len(compact.pages) <= pages:
                     document = compact
                     break
             pdf = document.write_pdf(pdf_variant=_VARIANT)

@@ -84,8 +84,8 @@ def test_each_cause_is_shown_with_its_place_findings_change_and_proof(result, ca
 
 def test_causes_without_a_change_are_listed(result, causes):
     items = [it.text_content() for it in section(result, "en", causes).iter("li")]
-    unchanged = [cause for cause in causes if not cause.changes]
-    assert len(items) == len(unchanged) > 2
+    unchanged = [cause for cause in causes if not cause.changes and len(cause.findings) > 1]
+    assert len(items) == len(unchanged) > 1
     for cause, item in zip(unchanged, items, strict=True):
         assert cause.text("en") in item
         assert all(finding.code in item for finding in cause.findings)

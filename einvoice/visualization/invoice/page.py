@@ -16,6 +16,7 @@ from einvoice.visualization.invoice.payment import payment
 from einvoice.visualization.invoice.remaining_terms import documents, remaining_terms
 from einvoice.visualization.invoice.totals import allowances_and_charges, totals, vat
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.text import html_document, plain_text
 from einvoice.visualization.typesetting import render
 
 
@@ -35,6 +36,18 @@ def invoice_pdf(
         compact_css=[_css(f"{name}.css") for name in ("compact", "dense")],
         when=when or _noon(invoice),
     )
+
+
+def invoice_document(invoice: Invoice, lang: Language) -> str:
+    """Render an invoice as an HTML document; see `einvoice.visualization.invoice_html`."""
+    context = PageContext(invoice, lang)
+    html = invoice_html(context)
+    return html_document(html, lang=lang, title=header.title(context), css=style(context))
+
+
+def invoice_text(invoice: Invoice, lang: Language, width: int) -> str:
+    """Render an invoice as plain text; see `einvoice.visualization.invoice_text`."""
+    return plain_text(invoice_html(PageContext(invoice, lang)), width)
 
 
 def invoice_html(context: PageContext, logo: bytes | None = None) -> Markup:

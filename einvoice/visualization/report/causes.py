@@ -85,12 +85,13 @@ def _proof(change: Change, lang: Language) -> Markup:
 
 
 def _without_change(found: Sequence[Cause], lang: Language) -> Markup:
-    """Return the causes for which no change was found, one line each."""
+    """Return the causes of several findings for which no change was found; that of one finding is in its own text."""
     if not found:
         return EMPTY
-    items = [_item(cause, lang) for cause in found[:_MAX_SHOWN]]
+    several = [cause for cause in found if len({(it.code, it.title(lang)) for it in cause.findings}) > 1]
+    items = [_item(cause, lang) for cause in several[:_MAX_SHOWN]]
     remark = tag("p", LABELS[lang]["no_change"], class_="unchanged")
-    return join(remark, tag("ul", *items), _omitted(found, lang))
+    return join(remark, tag("ul", *items) if items else EMPTY, _omitted(several, lang))
 
 
 def _item(cause: Cause, lang: Language) -> Markup:

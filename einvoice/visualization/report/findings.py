@@ -1,10 +1,11 @@
-"""The findings of the report, grouped by severity and text, in the order of the sections of the invoice.
+"""The findings of the report, grouped by severity and rule, in the order of the sections of the invoice.
 
 Large numbers of similar findings are limited: every code is shown, and the remaining findings are counted.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -27,11 +28,16 @@ if TYPE_CHECKING:
 _SEVERITIES: Final = ("fatal", "warning", "information")
 _MAX_SHOWN: Final = 200
 """Maximum number of groups of findings shown, distributed evenly among the codes."""
-_MAX_LOCATIONS: Final = 8
-"""Maximum number of locations listed per group."""
+_MAX_LINES: Final = 12
+"""Maximum number of line numbers listed per group."""
+_MAX_DIFFERENCES: Final = 8
+"""Maximum number of findings of a group whose own sentences are listed."""
+_MAX_DIFFERENCE: Final = 200
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) (?=[A-ZÄÖÜÀÉ„«])")
+_POSITION: Final = re.compile(r"\[\d+\]")
 _MAX_PATH_LENGTH: Final = 300
 
-#: Findings with equal texts.
+#: Findings of a rule with the same title.
 _Same: TypeAlias = list["Finding"]
 
 
@@ -48,10 +54,10 @@ def findings(found: Sequence[Finding], lang: Language) -> Markup:
 
 
 def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
-    """Group findings that differ only in their location, in the order of the report."""
+    """Group findings of a rule with the same title, in the order of the report."""
     same: dict[tuple[Any, ...], _Same] = {}
     for finding in found:
-        words = (finding.title(lang), finding.explanation(lang), finding.fix(lang), finding.notes(lang))
+        words = (finding.title(lang), finding.notes(lang))
         key = (finding.code, finding.section, finding.severity, finding.terms, finding.override, *words)
         same.setdefault(key, []).append(finding)
     return sorted(same.values(), key=lambda it: (_SEVERITIES.index(it[0].severity), SECTIONS.index(it[0].section)))
@@ -93,11 +99,12 @@ def _finding(same: _Same, lang: Language) -> Markup:
         tag("h3", tag("span", first.code, class_="code"), " ", first.title(lang)),
         tag("p", " · ".join(_about(same, lang)), class_="where"),
         tag("p", first.explanation(lang)),
-        _numbers(first, lang),
+        _numbers(first, lang) if len(same) == 1 else EMPTY,
         _labelled(words["fix"], first.fix(lang), "fix"),
         _labelled(words["severity"], _override(first, lang), "more"),
         *(_labelled(words["note"], text, "more") for text in _notes(first, lang)),
-        _locations(same, lang),
+        _differences(same, lang),
+        _path(same),
         class_="finding",
     )
 
@@ -108,10 +115,9 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
     yield title(first.section, lang)
     if len(same) > 1:
         yield words["places"].format(count=len(same))
-    elif first.line:
-        known = RESULT_WORDS[lang]
-        column = f", {known['column']} {first.column}" if first.column else ""
-        yield f"{capitalize(known['line'])} {first.line}{column}"
+    if place := _lines((it.line for it in same if it.line), lang):
+        column = f", {RESULT_WORDS[lang]['column']} {first.column}" if len(same) == 1 and first.column else ""
+        yield f"{place}{column}"
     if term := leading(first.terms):
         yield f"{term} {name(term, lang)}"
     yield words.get(f"layer_{first.layer}") or ruleset_label(first.layer)
@@ -140,20 +146,48 @@ def _notes(finding: Finding, lang: Language) -> Iterator[str]:
         yield f"{note.text} ({RESULT_WORDS[lang]['see']} {note.source})" if note.source else note.text
 
 
-def _locations(same: _Same, lang: Language) -> Markup:
-    """Return the XPaths of the findings, with line numbers if there are several."""
-    with_line = len(same) > 1
-    shown = [_location(finding, lang, with_line=with_line) for finding in same[:_MAX_LOCATIONS] if finding.xpath]
-    left = len(same) - _MAX_LOCATIONS
+def _differences(same: _Same, lang: Language) -> Markup:
+    """Return what the texts of further findings say otherwise than that of the first, each with its line."""
+    known = set(_sentences(same[0], lang))
+    lines: dict[str, list[int]] = {}
+    for finding in same[1:]:
+        text = " ".join(it for it in _sentences(finding, lang) if it not in known)
+        lines.setdefault(text, []).append(finding.line or 0)
+    lines.pop("", None)
+    shown = [_difference(text, numbers, lang) for text, numbers in list(lines.items())[:_MAX_DIFFERENCES]]
+    left = len(lines) - _MAX_DIFFERENCES
     if left > 0:
-        shown.append(tag("p", WORDS[lang]["more_places"].format(count=left), class_="path"))
-    return join(*shown)
+        shown.append(tag("li", WORDS[lang]["more_places"].format(count=left)))
+    return tag("ul", *shown, class_="also") if shown else EMPTY
 
 
-def _location(finding: Finding, lang: Language, *, with_line: bool) -> Markup:
-    path = quote(finding.xpath, limit=_MAX_PATH_LENGTH, keep_end=True)
-    line = f"{capitalize(RESULT_WORDS[lang]['line'])} {finding.line}: " if with_line and finding.line else ""
-    return tag("p", line, path, class_="path")
+def _sentences(finding: Finding, lang: Language) -> list[str]:
+    return _SENTENCE_END.split(finding.explanation(lang))
+
+
+def _difference(text: str, numbers: list[int], lang: Language) -> Markup:
+    place = _lines(filter(None, numbers), lang)
+    return tag("li", f"{place}: " if place else "", quote(text, limit=_MAX_DIFFERENCE))
+
+
+def _lines(numbers: Iterable[int], lang: Language) -> str:
+    """Return "line 3" or "lines 3, 7, 9", with at most `_MAX_LINES` numbers; '' without numbers."""
+    found = sorted(set(numbers))
+    if not found:
+        return ""
+    if len(found) == 1:
+        return f"{capitalize(RESULT_WORDS[lang]['line'])} {found[0]}"
+    shown = ", ".join(map(str, found[:_MAX_LINES])) + (" …" if len(found) > _MAX_LINES else "")
+    return f"{WORDS[lang]['lines']} {shown}"
+
+
+def _path(same: _Same) -> Markup:
+    """Return the XPath of a finding, or the common one of several without positions."""
+    paths = {finding.xpath for finding in same}
+    if len(same) > 1:
+        paths = {_POSITION.sub("", it) for it in paths}
+    path = paths.pop() if len(paths) == 1 else ""
+    return tag("p", quote(path, limit=_MAX_PATH_LENGTH, keep_end=True), class_="path") if path else EMPTY
 
 
 def _left(left: list[_Same], lang: Language) -> Markup:

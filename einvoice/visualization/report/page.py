@@ -19,6 +19,7 @@ from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.causes import causes
 from einvoice.visualization.report.findings import findings
 from einvoice.visualization.report.labels import WORDS
+from einvoice.visualization.text import html_document, plain_text
 from einvoice.visualization.typesetting import render
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def report_pdf(
 ) -> bytes:
     """Render a report as PDF; see `einvoice.visualization.report_pdf`."""
     moment = when or datetime.datetime.now(datetime.UTC)
-    found = result.causes() if causes is None else causes
+    found = _causes(result, causes)
     title = _title(result, lang)
     return render(
         report_html(result, lang, moment, found),
@@ -47,8 +48,36 @@ def report_pdf(
         title=title,
         description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
         css=_style(lang),
+        compact_css=[_css("compact.css")],
+        pages=2,
         when=moment,
     )
+
+
+def report_document(
+    result: ValidationResult, lang: Language, *, when: datetime.datetime | None, causes: Sequence[Cause] | None
+) -> str:
+    """Render a report as an HTML document; see `einvoice.visualization.report_html`."""
+    html = report_html(result, lang, when or datetime.datetime.now(datetime.UTC), _causes(result, causes))
+    return html_document(html, lang=lang, title=_title(result, lang), css=_style(lang))
+
+
+def report_text(
+    result: ValidationResult,
+    lang: Language,
+    *,
+    when: datetime.datetime | None,
+    causes: Sequence[Cause] | None,
+    width: int,
+) -> str:
+    """Render a report as plain text; see `einvoice.visualization.report_text`."""
+    return plain_text(
+        report_html(result, lang, when or datetime.datetime.now(datetime.UTC), _causes(result, causes)), width
+    )
+
+
+def _causes(result: ValidationResult, causes: Sequence[Cause] | None) -> Sequence[Cause]:
+    return result.causes() if causes is None else causes
 
 
 def report_html(
@@ -204,7 +233,11 @@ def _outcome(found: list[Finding], lang: Language) -> str:
 
 
 def _style(lang: Language) -> str:
-    data = pkgutil.get_data("einvoice.visualization.report", "report.css")
+    return _css("report.css").replace("PAGE_WORD", label("page", lang)).replace("PAGES_WORD", label("pages", lang))
+
+
+def _css(name: str) -> str:
+    data = pkgutil.get_data("einvoice.visualization.report", name)
     if data is None:
-        raise FileNotFoundError("report.css is missing from the package einvoice. Reinstall einvoice.")
-    return data.decode().replace("PAGE_WORD", label("page", lang)).replace("PAGES_WORD", label("pages", lang))
+        raise FileNotFoundError(f"{name} is missing from the package einvoice. Reinstall einvoice.")
+    return data.decode()

@@ -1,0 +1,51 @@
+"""`einvoice report FILE`: the validation report, as text, PDF or HTML."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from einvoice.cli.common import add_lang, add_rules, source
+from einvoice.cli.documents import add_output, write
+from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, report_problem
+from einvoice.errors import MissingDependency, RuleError, UnreadableDocument
+
+
+def add_to(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "report",
+        help="write the validation report of an invoice",
+        description="Validate an invoice and write the report: result, causes, findings, and rule sets. "
+        "Exit status: 0 valid, 1 errors, 2 unreadable file.",
+    )
+    parser.add_argument("file", metavar="FILE", help="invoice: UBL, CII or hybrid PDF; - for standard input")
+    parser.add_argument("--mode", choices=("current", "compatibility"), default="current", help="as for validate")
+    add_output(parser)
+    add_lang(parser)
+    add_rules(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the report and return the exit status."""
+    import einvoice
+    from einvoice.visualization import report_html, report_pdf, report_text
+
+    lang = options.lang
+    try:
+        result = einvoice.validate(source(options.file), mode=options.mode, lang=lang, rules=options.rules)
+        write(
+            options.output,
+            pdf=lambda: report_pdf(result, lang),
+            html=lambda: report_html(result, lang),
+            text=lambda width: report_text(result, lang, width=width),
+        )
+    except (MissingDependency, RuleError) as error:
+        print(error, file=sys.stderr)
+        return UNREADABLE
+    except (UnreadableDocument, OSError) as error:
+        report_problem(options.file, error, lang)
+        return UNREADABLE
+    return VALID if result.is_valid else FINDINGS
