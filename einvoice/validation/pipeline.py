@@ -46,6 +46,7 @@ _MAX_UNMAPPED: Final = 20
 _OF_DECLARATION: Final = "DECL-"
 """Prefix of the codes about BT-24; they come first, as they explain which rules were applied."""
 _ENCODING: Final = "PLAUS-ENCODING"
+_TEST_DOCUMENT: Final = "PLAUS-TEST-DOCUMENT"
 _UTF_8: Final = ("utf-8", "ascii")
 """Encodings whose bytes are UTF-8."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
@@ -357,6 +358,15 @@ def encoding(context: Context) -> Outcome:
     return Outcome([context.build.of_entry(_ENCODING, "plausibility", context.document.root, values)])
 
 
+def test_document(context: Context) -> Outcome:
+    """Report a CII document that is marked as a test, which has no business term."""
+    if not context.selection.plausibility:
+        return NOTHING
+    marks = (it for it in context.invoice.unmapped if str(it.tag).endswith("}TestIndicator"))
+    marked = [it for it in marks if "".join(it.itertext()).strip() in ("true", "1")]
+    return Outcome([context.build.of_entry(_TEST_DOCUMENT, "plausibility", it, {}) for it in marked[:1]])
+
+
 def container(context: Context) -> Outcome:
     """Validate the PDF around the invoice."""
     hybrid = context.document.hybrid
@@ -380,6 +390,7 @@ NATIVE: Final[Sequence[Pass]] = (
     unmapped,
     repeated,
     encoding,
+    test_document,
 )
 """The passes with the rules of einvoice, in order."""
 

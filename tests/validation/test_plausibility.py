@@ -107,6 +107,15 @@ def test_an_xrechnung_in_another_encoding(encoding: str) -> None:
     assert own(core(text.encode()).decode().encode(encoding, "xmlcharrefreplace")) == []
 
 
+@pytest.mark.parametrize(("value", "expected"), [("true", ["PLAUS-TEST-DOCUMENT"]), ("1", ["PLAUS-TEST-DOCUMENT"]),
+                                                 ("false", [])])  # fmt: skip
+def test_a_test_document(value: str, expected: list[str]) -> None:
+    mark = f"<ram:TestIndicator><udt:Indicator>{value}</udt:Indicator></ram:TestIndicator>"
+    context = b"<rsm:ExchangedDocumentContext>"
+    assert CII.count(context) == 1
+    assert own(CII.replace(context, context + mark.encode())) == expected
+
+
 def test_utf_8_without_declaration_is_utf_8() -> None:
     assert own(re.sub(rb"^<\?xml[^>]*\?>", b"", UBL)) == []
 
