@@ -121,6 +121,10 @@ def by_files():
     state = "<ram:CountrySubDivisionName>Hessen</ram:CountrySubDivisionName>"
     country = "<ram:CountryID>DE</ram:CountryID>"
     files.append(sample.replace(country, f"{country}{state}{state}").encode())
+    context = "<rsm:ExchangedDocumentContext>"
+    test = "<ram:TestIndicator><udt:Indicator>true</udt:Indicator></ram:TestIndicator>"
+    assert context in sample
+    files.append(sample.replace(context, f"{context}{test}").encode())
     files.append(sample.replace('encoding="UTF-8"', 'encoding="ISO-8859-1"').encode("latin-1"))
     return set().union(*map(codes, files))
 
