@@ -143,9 +143,9 @@ def word_positions(pdf, folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_thirteen_findings_take_three_full_pages(result, causes, lang, tmp_path):
+def test_thirteen_findings_take_at_most_three_full_pages(result, causes, lang, tmp_path):
     pages = word_positions(einvoice.report_pdf(result, lang, when=WHEN, causes=causes), tmp_path)
-    assert len(pages) == 3
+    assert len(pages) <= 3
     assert min(pages[:-1]) > 0.8
 
 
