@@ -257,7 +257,7 @@ def _validate(file: str, options: argparse.Namespace) -> Outcome:
         result = validate(source(file), **arguments, rules=options.rules)
         if options.causes:
             return Outcome(file, result, causes=result.causes(), lists_causes=True)
-        is_shown = options.format == "table" and not options.quiet
+        is_shown = bool(result.findings) and options.format == "table" and not options.quiet
         return Outcome(file, result, causes=result.causes(seconds=_MAX_SECONDS) if is_shown else ())
     except (UnreadableDocument, OSError) as error:
         return Outcome(file, problem=report_problem(file, error, options.lang))
