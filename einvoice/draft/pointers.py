@@ -80,10 +80,19 @@ class Pointers:
         """
         node = finding.location.node
         matches = [self._match(number, node) for number in (*finding.terms, finding.bt_field) if number in fields()]
-        steps = self._closest(matches)
+        steps = self._missing(finding) or self._closest(matches)
         if not steps:  # any field at the finding's location
             steps = self._closest(match for number in fields() if (match := self._match(number, node)).depth)
         return "".join(f"/{step}" for step in self._up_to_missing_list(steps))
+
+    def _missing(self, finding: Finding) -> Steps:
+        """Return the path of the leading term if it occurs once in a draft and is missing, whatever the location.
+
+        A rule on the VAT breakdown may require a term of the whole invoice, such as the delivery date.
+        """
+        known = fields().get(finding.bt_field, ()) if finding.bt_field in finding.terms else ()
+        is_missing = len(known) == 1 and not known[0].lists and self._at(known[0].path) is None
+        return known[0].path if is_missing else ()
 
     @functools.cached_property
     def _vat(self) -> Sequence[VatSubtotal]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -10,8 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from einvoice.draft.draft import Draft
-from einvoice.draft.fields.base import model_of
+from einvoice.draft.field_names import field_meant
 from einvoice.errors import DraftProblem
 from einvoice.quotation import quote
 
@@ -26,16 +24,25 @@ _TYPES: Final = frozenset(
 """Types of errors with a message of their own."""
 _OTHER: Final = "invalid"
 _UNKNOWN_FIELD: Final = "extra_forbidden"
+_MISSING: Final = "missing"
+_MAX_NAMES: Final = 200
+"""Maximum number of unknown fields for which a known one is sought."""
 
 
 def problems_of(error: ValidationError) -> Iterator[DraftProblem]:
-    """Yield a problem for each validation error, in order."""
-    for details in error.errors(include_url=False):
-        if details["type"] == _UNKNOWN_FIELD:
-            yield _unknown_field(details["loc"])
-            continue
-        key = _SAME.get(details["type"], details["type"])
-        yield DraftProblem(pointer(details["loc"]), key if key in _TYPES else _OTHER, _values(details))
+    """Yield a problem for each validation error, in order: one if a field is missing because its name is misspelt."""
+    found = error.errors(include_url=False)
+    missing = {it["loc"] for it in found if it["type"] == _MISSING}
+    unknown = [it["loc"] for it in found if it["type"] == _UNKNOWN_FIELD][:_MAX_NAMES]
+    meant = {path: field_meant(path, missing) for path in unknown}
+    misspelt = {(*path[:-1], name) for path, name in meant.items()}
+    for details in found:
+        path, kind = details["loc"], details["type"]
+        if kind == _UNKNOWN_FIELD:
+            yield _unknown_field(path, meant.get(path, ""))
+        elif kind != _MISSING or path not in misspelt:
+            key = _SAME.get(kind, kind)
+            yield DraftProblem(pointer(path), key if key in _TYPES else _OTHER, _values(details))
 
 
 def pointer(path: Sequence[str | int]) -> str:
@@ -55,8 +62,7 @@ def _values(details: ErrorDetails) -> dict[str, Any]:
     return values
 
 
-def _unknown_field(path: Sequence[str | int]) -> DraftProblem:
-    name = _closest_field(path)
+def _unknown_field(path: Sequence[str | int], name: str) -> DraftProblem:
     if name:
         return DraftProblem(pointer(path), f"{_UNKNOWN_FIELD}_near", {"name": name})
     return DraftProblem(pointer(path), _UNKNOWN_FIELD)
@@ -73,13 +79,3 @@ def _as_json(value: object) -> str:
     if isinstance(value, str | int | float | Decimal):
         return quote(str(value))
     return "[…]" if isinstance(value, list | tuple) else "{…}"
-
-
-def _closest_field(path: Sequence[str | int]) -> str:
-    """Return the field name closest to an unknown one; "" if none is similar."""
-    model: Any = Draft
-    for step in path[:-1]:
-        if isinstance(step, str) and model is not None:
-            model = model_of(model.model_fields[step].annotation)
-    names = list(model.model_fields) if model is not None else []
-    return next(iter(difflib.get_close_matches(quote(str(path[-1])), names, 1)), "")

@@ -146,7 +146,6 @@ MISSING = [
     ("/payment/payment_means_code", "BR-49"),
     ("/lines/0/tax_rate", "BR-S-05"),
     ("/lines/1/tax_rate", "BR-E-05"),
-    ("/allowances/0/tax_category", "BR-32"),
     ("/charges/0/tax_rate", "BR-S-07"),
 ]
 
@@ -249,3 +248,13 @@ def test_findings_of_other_documents_have_no_pointer(sample):
     assert result.findings
     assert all(finding.draft_pointer is None for finding in result.findings)
     assert all("draft_pointer" not in finding.to_dict() for finding in result.findings)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_rule_on_the_vat_breakdown_points_to_the_missing_field(format):
+    """BR-IC-11 and BR-IC-12 are judged where the VAT breakdown is, but demand terms of the delivery."""
+    supply = draft(profile="EN16931", delivery={"city": "Wien"}, lines=[line(tax_category="K", tax_rate="0")])
+    found = codes_and_pointers(supply, format)
+    assert {("BR-IC-11", "/service_date"), ("BR-IC-12", "/delivery/country_code")} <= found
+    without_delivery = draft(profile="EN16931", lines=[line(tax_category="K", tax_rate="0")])
+    assert ("BR-IC-12", "/delivery/country_code") in codes_and_pointers(without_delivery, format)

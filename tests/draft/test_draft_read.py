@@ -171,7 +171,8 @@ def test_every_error_is_listed():
     content = draft(
         issue_date="2026-02-30", due_date="20.12.2026", format="ODF", currency=["EUR"], invoice_numer="1",
         lines=[line(quantity="two"), line(unit_price=True), {"a/b~c": 1, **line()}, 5],
-        notes={"text": "a"}, seller={"name": 7, "country_code": "DE\x00"}, allowances=[{}], payment="cash",
+        notes={"text": "a"}, seller={"name": 7, "country_code": "DE\x00"}, payment="cash",
+        allowances=[{"tax_category": "S"}],
         attachments=[{"id": "1", "content": "!"}],
     )  # fmt: skip
     assert sorted(pointers(content)) == [
@@ -195,6 +196,34 @@ def test_unknown_field_error_suggests_a_similar_field(changes, pointer, near):
     assert problem.pointer == pointer
     assert problem.message("en").endswith(f" Did you mean {near}?")
     assert problem.message("de").endswith(f" Gemeint ist vielleicht {near}.")
+
+
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [
+        ("/lines/0/qty", "quantity"), ("/lines/0/menge", "quantity"), ("/lines/0/Einzelpreis", "unit_price"),
+        ("/lines/0/unitPrice", "unit_price"), ("/lines/0/MwSt", "tax_rate"), ("/seller/plz", "postal_code"),
+        ("/seller/Straße", "street"), ("/seller/USt-Id", "vat_id"), ("/buyer/land", "country_code"),
+        ("/rechnungsnummer", "invoice_number"), ("/fällig", "due_date"), ("/kunde", "buyer"), ("/positionen", "lines"),
+        ("/lieferdatum", "service_date"), ("/leitweg_id", "buyer_reference"), ("/anlagen", "attachments"),
+        ("/payment/verwendungszweck", "payment_reference"),
+    ],
+)  # fmt: skip
+def test_abbreviated_and_german_names_are_understood(path, near):
+    content = with_value(draft(payment={}), path, "1")
+    [problem] = errors(content).errors
+    assert (problem.pointer, problem.values) == (path, {"name": near})
+
+
+def test_a_misspelt_required_field_is_one_error():
+    content = draft(lines=[{"name": "A", "qty": 1, "price": 2, "vat_category": "S"}])
+    assert pointers(content) == ["/lines/0/qty", "/lines/0/price", "/lines/0/vat_category"]
+    assert pointers(draft(lines=[line(menge=1)])) == ["/lines/0/menge"]
+
+
+@pytest.mark.parametrize("field", ["allowances", "charges"])
+def test_a_missing_tax_category_is_one_error(field):
+    assert pointers(draft(**{field: [{"amount": 1, "reason": "x"}]})) == [f"/{field}/0/tax_category"]
 
 
 def test_unknown_field_without_a_similar_field():
@@ -261,7 +290,7 @@ def test_any_content_raises_draft_errors_only(content):
         ({"lines": [line(price_base_quantity="0")]}, "/lines/0/price_base_quantity"),
         ({"lines": [line(allowances=[{"reason": "x"}])]}, "/lines/0/allowances/0/amount"),
         ({"lines": [line(charges=[{"percentage": 5}])]}, "/lines/0/charges/0/base_amount"),
-        ({"allowances": [{"amount": "0.005"}]}, "/allowances/0/amount"),
+        ({"allowances": [{"amount": "0.005", "tax_category": "S"}]}, "/allowances/0/amount"),
         ({"payment": {"iban": "DE1", "accounts": [{"iban": "DE2"}]}}, "/payment/iban"),
         ({"attachments": [{"id": "1", "filename": "a.pdf"}]}, "/attachments/0/content"),
         ({"totals": {"vat_amount_in_tax_currency": 1}}, "/tax_currency"),

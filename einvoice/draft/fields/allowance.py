@@ -56,7 +56,7 @@ class AllowanceOrCharge(DraftModel):
 class DocumentAllowanceOrCharge(AllowanceOrCharge):
     """An allowance or charge on the whole invoice."""
 
-    tax_category: Text | None = None
+    tax_category: Text = ""
     tax_rate: Number | None = None
 
     def build(self, currency: str) -> model.AllowanceCharge:
@@ -82,7 +82,7 @@ class Allowance(DocumentAllowanceOrCharge):
     amount: Money | None = draft_field("BT-92", hint="amount", example="10.00")
     base_amount: Money | None = draft_field("BT-93", example="200.00")
     percentage: Number | None = draft_field("BT-94", hint="percentage", example="5")
-    tax_category: Text | None = draft_field("BT-95", example="S")
+    tax_category: Text = draft_field("BT-95", example="S", required=True)
     tax_rate: Number | None = draft_field("BT-96", example="19.00")
     reason: Text | None = draft_field("BT-97", hint="reason", example="Mengenrabatt")
     reason_code: Text | None = draft_field("BT-98", hint="Allowance.reason_code", example="95")
@@ -95,7 +95,7 @@ class Charge(DocumentAllowanceOrCharge):
     amount: Money | None = draft_field("BT-99", hint="amount", example="4.90")
     base_amount: Money | None = draft_field("BT-100", example="200.00")
     percentage: Number | None = draft_field("BT-101", hint="percentage", example="2")
-    tax_category: Text | None = draft_field("BT-102", example="S")
+    tax_category: Text = draft_field("BT-102", example="S", required=True)
     tax_rate: Number | None = draft_field("BT-103", example="19.00")
     reason: Text | None = draft_field("BT-104", hint="reason", example="Versand")
     reason_code: Text | None = draft_field("BT-105", hint="Charge.reason_code", example="FC")

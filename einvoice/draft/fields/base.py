@@ -20,6 +20,7 @@ from einvoice.localization import Language, Messages
 from einvoice.model.terms import name
 
 _TITLES: Final = Messages("einvoice.draft", "titles")
+_NAMES: Final = Messages("einvoice.draft", "names")
 _HINTS: Final = Messages("einvoice.draft", "hints")
 _TITLE: Final = "title-key"
 _HINT: Final = "hint-key"
@@ -101,6 +102,16 @@ class DraftModel(BaseModel):
                 if isinstance(item, DraftModel):
                     prefix = f"/{field}" if index == "" else f"/{field}/{index}"
                     yield from ((prefix + pointer, model) for pointer, model in item.walk())
+
+
+@functools.cache
+def titles_of(cls: type[DraftModel], field: str) -> tuple[str, ...]:
+    """Return the title of a field of the draft, and other usual names of it, in each language."""
+    extra = cls.model_fields[field].json_schema_extra
+    assert isinstance(extra, dict)
+    title, numbers = str(extra[_TITLE]), terms_of(cls, field)
+    titles = [_TITLES[lang][title] if title else name(numbers[0], lang) for lang in _TITLES.languages()]
+    return (*titles, *(_NAMES[lang][field] for lang in _NAMES.languages() if field in _NAMES[lang]))
 
 
 @functools.cache
