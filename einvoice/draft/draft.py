@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, PrivateAttr
 from pydantic_core import core_schema
 
 from einvoice.codelists import codes
+from einvoice.comparison import ComparedTerm, diff
 from einvoice.draft.calculation import CalculatedTotals, check_totals
 from einvoice.draft.fields.allowance import Allowance, Charge
 from einvoice.draft.fields.base import DraftModel, draft_field, terms_of
@@ -20,6 +21,7 @@ from einvoice.draft.fields.payment import Payment
 from einvoice.draft.fields.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
 from einvoice.draft.fields.totals import Totals, VatCategory
 from einvoice.draft.fields.types import Day, Text, as_code, as_date, as_identifier, as_text
+from einvoice.draft.from_invoice import content_from, reread
 from einvoice.draft.json_schema import build_schema
 from einvoice.errors import DraftProblem
 from einvoice.facturx.business_terms import supports
@@ -32,6 +34,7 @@ from einvoice.model.money import PaymentTerms
 from einvoice.model.values import absent
 from einvoice.rulebook.releases import releases
 from einvoice.syntax.detect import Specification, SpecificationKind, Syntax, specifications
+from einvoice.syntax.writer import write
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
 Profile: TypeAlias = str
@@ -134,6 +137,40 @@ class Draft(DraftModel):
     )
     totals: Totals | None = draft_field("BG-22", hint="Draft.totals")
     attachments: list[Attachment] | None = draft_field("BG-24")
+
+    _left_out: tuple[ComparedTerm, ...] = PrivateAttr(())
+
+    @classmethod
+    def from_invoice(cls, invoice: Invoice, format: Format | None = None) -> Draft:
+        """Return a draft that says what an invoice says, for a correction, a credit note or a copy.
+
+        Amounts are calculated again. `left_out` lists what the draft does not contain.
+
+        Args:
+            invoice: an invoice, such as `einvoice.read` returns.
+            format: "UBL", "CII" or "ZUGFERD"; by default the syntax of the invoice.
+
+        Raises:
+            DraftError: the invoice lacks a field that a draft requires, or has a value that it does not take.
+        """
+        from einvoice.draft.read import read
+
+        known = specifications().values()
+        declared = next((it for it in known if invoice.specification.text in it.identifiers), None)
+        while declared and declared.superseded_by:
+            declared = specifications()[declared.superseded_by]
+        content = content_from(invoice, cls)
+        content["format"] = format or invoice.syntax or "UBL"
+        content["profile"] = declared.draft_profile if declared and declared.draft_profile else "EN16931"
+        draft = read(content)
+        compared = diff(invoice, reread(write(draft.invoice(), draft.root)))
+        draft._left_out = tuple(it for it in compared.differences if it.entry_a)
+        return draft
+
+    @property
+    def left_out(self) -> Sequence[ComparedTerm]:
+        """What the invoice that the draft was made from has, and the draft not or otherwise, such as a wrong total."""
+        return self._left_out
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -74,14 +74,18 @@ def by_language(texts: Mapping[Language, dict[str, str]]) -> dict[str, Any]:
 class DraftModel(BaseModel):
     """Base class of the draft's models. Null and blank values count as missing; unknown fields are errors."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     @model_validator(mode="before")
     @classmethod
     def _without_blank_fields(cls, content: Any) -> Any:
+        """Replace blank values by the defaults; pydantic needs all optional fields when one is assigned."""
         if not isinstance(content, Mapping):
             return content
-        return {key: value for key, value in content.items() if key not in cls.model_fields or not _is_blank(value)}
+        known = cls.model_fields
+        blank = [key for key, value in content.items() if key in known and _is_blank(value)]
+        defaults = {key: known[key].default for key in blank if not known[key].is_required()}
+        return {key: value for key, value in content.items() if key not in blank} | defaults
 
     def problems(self) -> Iterator[DraftProblem]:
         """Yield errors that involve several fields of this model; pointers are relative to it."""

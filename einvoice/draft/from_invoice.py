@@ -1,0 +1,146 @@
+"""Turns an invoice into the content of a draft: the inverse of `Draft.invoice`, by the business terms of the fields."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from einvoice.draft.fields.base import DraftModel, is_list, model_of, terms_of
+from einvoice.draft.fields.identifier import SchemedIdentifier
+from einvoice.draft.fields.line import Classification
+from einvoice.model.group import Group
+from einvoice.model.invoice import Invoice
+from einvoice.model.iteration import filled, owner
+from einvoice.model.terms import path_of
+from einvoice.model.values import Value, absent
+from einvoice.syntax import reader, xml
+
+Content: TypeAlias = dict[str, Any]
+
+#: Fields that the draft calculates or that repeat others; the amounts of the totals that cannot be calculated are kept.
+_DERIVED: Final = frozenset(
+    ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-115", "BT-116", "BT-117", "BT-131")
+)
+_TWICE: Final = frozenset(("tax_id", "accounts"))
+#: The scheme of the creditor identifier (BT-90), which UBL has among the identifiers of the seller or payee.
+_CREDITOR: Final = "SEPA"
+
+
+def content_from(invoice: Invoice, cls: type[DraftModel]) -> Content:
+    """Return the content of a draft, without format and profile, that says what an invoice says.
+
+    Calculated amounts are left out, and so is all that the draft has no field for.
+    """
+    content = _model(cls, invoice, _by_number(invoice))
+    _add_accounts(content, invoice)
+    breakdown = [it for it in content.get("vat_breakdown", ()) if it.keys() & _REASONS]
+    content["vat_breakdown"] = _used(breakdown, content)
+    return content
+
+
+def reread(written: bytes) -> Invoice:
+    """Read a document that was written here, of any size."""
+    size = len(written)
+    return reader.read(xml.parse(written, xml.Limits(bytes=size, elements=size)).getroot())
+
+
+def _by_number(group: Group) -> Mapping[str, Sequence[Value]]:
+    found: dict[str, list[Value]] = defaultdict(list)
+    for it in filled(group):
+        is_creditor = it.number in ("BT-29", "BT-60") and getattr(it.value, "scheme", absent) == _CREDITOR
+        found["BT-90" if is_creditor else it.number].append(it.value)
+    return found
+
+
+def _model(cls: type[DraftModel], group: Group, values: Mapping[str, Sequence[Value]]) -> Content:
+    """Return the content of a model of the draft from a group of the invoice and its values by business term."""
+    content: Content = {}
+    for name, field in cls.model_fields.items():
+        numbers = terms_of(cls, name)
+        if not numbers or name in _TWICE or numbers[0] in _DERIVED:
+            continue
+        inner = model_of(field.annotation)
+        found: Any
+        if inner is None:
+            found = _plain(numbers[0], values)
+        elif issubclass(inner, SchemedIdentifier | Classification):
+            found = [_identifier(inner, value, values) for value in values.get(numbers[0], ())]
+            found = found if is_list(field.annotation) else next(iter(found), None)
+        elif is_list(field.annotation):
+            found = [_model(inner, it, _by_number(it)) for it in _groups(group, numbers[0])]
+        else:
+            found = _model(inner, group, values)
+        if found not in (None, [], {}):
+            content[name] = found
+    return content
+
+
+def _groups(group: Group, number: str) -> Iterable[Group]:
+    """Return the groups of a list: BG-20 of an invoice, BG-27 of a line."""
+    steps = path_of(number).split(".")
+    for step in steps if isinstance(group, Invoice) else steps[1:]:
+        content = getattr(group, step)
+        if isinstance(content, list | tuple):
+            return [it for it in content if number != "BG-24" or it.identifier_term == "BT-122"]
+        group = content
+    return ()
+
+
+def _plain(number: str, values: Mapping[str, Sequence[Value]]) -> Any:
+    """Return the first value of a term, or the attribute of a value that is a term."""
+    if of := owner(number):
+        attribute = path_of(number).rpartition(".")[2]
+        found = (getattr(value, attribute) for value in values.get(of, ()))
+        return next((it for it in found if it is not absent), None)
+    return next((_text(value) for value in values.get(number, ()) if value.filled), None)
+
+
+def _text(value: Value) -> Any:
+    typed = value.value
+    return typed if isinstance(typed, Decimal | datetime.date) else value.text
+
+
+def _identifier(cls: type[DraftModel], value: Value, values: Mapping[str, Sequence[Value]]) -> Content:
+    """Return an identifier with its scheme, which is an attribute or, for an object in CII, an element beside it."""
+    content = {"id": value.text}
+    for name in cls.model_fields.keys() - {"id"}:
+        number = terms_of(cls, name)[0]
+        attribute = getattr(value, path_of(number).rpartition(".")[2])
+        if attribute is not absent:
+            content[name] = attribute
+        elif number in values:
+            content[name] = values[number][0].text
+    return content
+
+
+def _add_accounts(content: Content, invoice: Invoice) -> None:
+    """Replace the account of the payment by all accounts, if there are several."""
+    accounts = [
+        {"iban": _plain("BT-84", it), "account_name": _plain("BT-85", it), "bic": _plain("BT-86", it)}
+        for it in map(_by_number, invoice.payment_means)
+    ]
+    if len(accounts) > 1 and all(it["iban"] for it in accounts):
+        content["payment"] = {name: it for name, it in content["payment"].items() if name not in accounts[0]}
+        content["payment"]["accounts"] = accounts
+
+
+_REASONS: Final = frozenset(("exemption_reason", "exemption_reason_code"))
+
+
+def _used(breakdown: Iterable[Content], content: Content) -> list[Content]:
+    """Return the entries of the VAT breakdown with a category and rate of a line, allowance or charge, once each."""
+    taxed = [it for name in ("lines", "allowances", "charges") for it in content.get(name, ())]
+    unused = {_tax(it) for it in taxed}
+    used = []
+    for entry in breakdown:
+        if (key := _tax(entry)) in unused:
+            unused.remove(key)
+            used.append(entry)
+    return used
+
+
+def _tax(content: Content) -> tuple[Any, Any]:
+    return content.get("tax_category"), content.get("tax_rate") or 0
