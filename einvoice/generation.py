@@ -112,7 +112,7 @@ def generate(
 
     lang = language(lang)
     checked = read(draft, format=format)
-    invoice = checked.invoice().in_language(lang)
+    invoice = checked.invoice(lang).in_language(lang)
     pdf: bytes | None = None
     embedded, omitted, attached = EmbeddedXml(), tuple[str, ...](), tuple[str, ...]()
     if checked.format == "ZUGFERD":

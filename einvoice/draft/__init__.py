@@ -25,9 +25,10 @@ from einvoice.draft.fields.party import (
     SellerRegistration,
     TaxRepresentative,
 )
-from einvoice.draft.fields.payment import Account, Card, DirectDebit, Payment
+from einvoice.draft.fields.payment import Account, Card, DirectDebit, Payment, ThirdPartyPayment
+from einvoice.draft.fields.payment_terms import Discount, Retention
 from einvoice.draft.fields.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
-from einvoice.draft.fields.totals import Totals, VatCategory
+from einvoice.draft.fields.totals import Prepayment, Totals, VatCategory
 from einvoice.draft.json_schema import SCHEMA_VERSION
 from einvoice.draft.read import Source, read
 
@@ -47,6 +48,7 @@ __all__ = [
     "Classification",
     "Delivery",
     "DirectDebit",
+    "Discount",
     "Draft",
     "Format",
     "InvoicedObject",
@@ -63,7 +65,9 @@ __all__ = [
     "PayeeRegistration",
     "Payment",
     "PrecedingInvoice",
+    "Prepayment",
     "Profile",
+    "Retention",
     "Seller",
     "SellerContact",
     "SellerElectronicAddress",
@@ -72,6 +76,7 @@ __all__ = [
     "Source",
     "StandardItemIdentifier",
     "TaxRepresentative",
+    "ThirdPartyPayment",
     "Totals",
     "VatCategory",
     "draft_schema",

@@ -84,8 +84,16 @@ class CalculatedTotals:
         allowances_and_charges: Sequence[DocumentAllowanceOrCharge],
         breakdown: Sequence[VatCategory],
         given: Totals,
+        *,
+        prepaid: Decimal | None = None,
+        for_third_parties: Decimal = _ZERO,
     ) -> CalculatedTotals:
-        """Calculate the totals; `given` provides the amounts that cannot be calculated."""
+        """Calculate the totals; `given` provides the amounts that cannot be calculated.
+
+        Args:
+            prepaid: the sum of the down payments, which the paid amount (BT-113) must have.
+            for_third_parties: the amounts collected for third parties, part of the amount due (BR-DEX-09).
+        """
         items = [*_taxed_lines(lines), *_taxed_allowances_and_charges(allowances_and_charges)]
         vat = _breakdown(items, breakdown)
         numbers: dict[str, list[Decimal]] = defaultdict(list)
@@ -93,9 +101,12 @@ class CalculatedTotals:
             numbers[item.term].append(item.amount)
         numbers["BT-117"] = [subtotal.tax for subtotal in vat]
         numbers |= given.numbers("paid_amount", "rounding_amount", "vat_amount_in_tax_currency")
+        if prepaid is not None:
+            numbers["BT-113"] = [prepaid]
         for term in ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-115"):
             if any(numbers.get(operand) for operand in EQUATIONS[term].operands):
                 numbers[term] = [calculate(term, numbers)]
+        numbers["BT-115"] = [number + for_third_parties for number in numbers["BT-115"]]
         return cls(vat, numbers)
 
     def amount(self, term: str) -> Decimal | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator, PrivateAttr
@@ -17,9 +18,10 @@ from einvoice.draft.fields.allowance import Allowance, Charge
 from einvoice.draft.fields.base import DraftModel, draft_field, terms_of
 from einvoice.draft.fields.line import Line
 from einvoice.draft.fields.party import Buyer, Delivery, PayeeParty, Seller, TaxRepresentative
-from einvoice.draft.fields.payment import Payment
+from einvoice.draft.fields.payment import Payment, ThirdPartyPayment
+from einvoice.draft.fields.payment_terms import Discount, Retention, build_terms
 from einvoice.draft.fields.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
-from einvoice.draft.fields.totals import Totals, VatCategory
+from einvoice.draft.fields.totals import Prepayment, Totals, VatCategory
 from einvoice.draft.fields.types import Day, Text, as_code, as_date, as_identifier, as_text
 from einvoice.draft.from_invoice import content_from, reread
 from einvoice.draft.json_schema import build_schema
@@ -27,10 +29,12 @@ from einvoice.errors import DraftProblem
 from einvoice.facturx.business_terms import supports
 from einvoice.facturx.profile import BASIC, BASIC_WL, profile_named
 from einvoice.facturx.profile import Profile as FacturXProfile
+from einvoice.localization import Language
+from einvoice.localization.options import language
 from einvoice.model import parties
 from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import PrecedingInvoice as PrecedingInvoiceOfModel
 from einvoice.model.lines import Document, Period
-from einvoice.model.money import PaymentTerms
 from einvoice.model.values import absent
 from einvoice.rulebook.releases import releases
 from einvoice.syntax.detect import Specification, SpecificationKind, Syntax, specifications
@@ -119,6 +123,8 @@ class Draft(DraftModel):
     invoiced_object: InvoicedObject | None = draft_field("BT-18")
     buyer_accounting_reference: Text | None = draft_field("BT-19", example="KST 4711")
     payment_terms: Text | None = draft_field("BT-20", example="Zahlbar binnen 30 Tagen ohne Abzug.")
+    discounts: list[Discount] | None = draft_field(title="Draft.discounts", hint="Draft.discounts")
+    retentions: list[Retention] | None = draft_field(title="Draft.retentions", hint="Draft.retentions")
     notes: list[Note] | None = draft_field("BG-1")
     preceding_invoices: list[PrecedingInvoice] | None = draft_field("BG-3", hint="Draft.preceding_invoices")
     seller: Seller = draft_field("BG-4", "BG-5", required=True)
@@ -136,6 +142,8 @@ class Draft(DraftModel):
         hint="Draft.vat_breakdown",
     )
     totals: Totals | None = draft_field("BG-22", hint="Draft.totals")
+    prepayments: list[Prepayment] | None = draft_field(title="Draft.prepayments", hint="Draft.prepayments")
+    third_party_payments: list[ThirdPartyPayment] | None = draft_field("BG-DEX-09", hint="Draft.third_party_payments")
     attachments: list[Attachment] | None = draft_field("BG-24")
 
     _left_out: tuple[ComparedTerm, ...] = PrivateAttr(())
@@ -210,12 +218,15 @@ class Draft(DraftModel):
             (*(self.allowances or ()), *(self.charges or ())),
             self.vat_breakdown or (),
             self.totals or Totals(),
+            prepaid=sum((it.amount for it in self.prepayments), Decimal(0)) if self.prepayments else None,
+            for_third_parties=sum((it.amount for it in self.third_party_payments or ()), Decimal(0)),
         )
 
     def problems(self) -> Iterator[DraftProblem]:
         """Yield errors that involve several fields: format and profile, content they cannot contain, wrong totals."""
         yield from self._unsupported_profile()
         yield from self._unsupported_by_format()
+        yield from self._unsupported_extension()
         yield from self._unsupported_by_profile()
         if self.tax_currency is None and self.totals and self.totals.vat_amount_in_tax_currency is not None:
             yield DraftProblem("/tax_currency", "tax_currency_missing")
@@ -234,10 +245,25 @@ class Draft(DraftModel):
 
     def _unsupported_by_format(self) -> Iterator[DraftProblem]:
         """Yield fields that the format cannot contain; they would be lost silently."""
-        if self.root == "CrossIndustryInvoice" and len(self.preceding_invoices or ()) > 1:
+        if self._preceding_limit and len(self.preceding_invoices or ()) > self._preceding_limit:
             yield DraftProblem("/preceding_invoices/1", "one_preceding_invoice")
         if self.root == "CreditNote" and self.due_date is not None and self.payment is None:
             yield DraftProblem("/payment", "due_date_without_payment")
+
+    @property
+    def _preceding_limit(self) -> int:
+        """Maximum number of preceding invoices; 0 if any: the schema of CII allows one, that of EXTENDED several."""
+        return int(self.root == "CrossIndustryInvoice" and self.specification.facturx_profile != "extended")
+
+    def _unsupported_extension(self) -> Iterator[DraftProblem]:
+        """Yield fields of the XRechnung Extension that another specification, or CII, does not contain."""
+        pointers = [f"/lines/{number}/lines" for number, line in enumerate(self.lines) if line.lines]
+        pointers += ["/third_party_payments"] if self.third_party_payments else []
+        for pointer in pointers:
+            if "xrechnung-extension" not in self.specification.rulesets:
+                yield DraftProblem(pointer, "needs_extension")
+            elif self.syntax != "UBL":
+                yield DraftProblem(pointer, "extension_needs_ubl")
 
     def _unsupported_by_profile(self) -> Iterator[DraftProblem]:
         """Yield fields that the profile does not contain, where omitting them would make the XML incorrect."""
@@ -249,9 +275,12 @@ class Draft(DraftModel):
         elif profile == BASIC_WL and self.totals is not None:  # the totals must add up
             yield from _unsupported_fields(profile, [("/totals", self.totals)])
 
-    def invoice(self) -> Invoice:
-        """Return the invoice with all calculated totals; it can be written in UBL and in CII."""
-        totals, currency = self.calculated, self.currency
+    def invoice(self, lang: Language | None = None) -> Invoice:
+        """Return the invoice with all calculated totals; it can be written in UBL and in CII.
+
+        `lang` is the language of texts on discounts, retentions and down payments; default: `einvoice.options.lang`.
+        """
+        totals, currency, lang = self.calculated, self.currency, language(lang)
         allowances_and_charges = (*(self.allowances or ()), *(self.charges or ()))
         return Invoice(
             specification=as_identifier(self.specification.identifiers[0]),
@@ -272,9 +301,19 @@ class Draft(DraftModel):
             despatch_advice=as_identifier(self.despatch_advice_reference),
             tender=as_identifier(self.tender_reference),
             accounting_reference=as_text(self.buyer_accounting_reference),
-            payment_terms=[] if self.payment_terms is None else [PaymentTerms(note=as_text(self.payment_terms))],
-            notes=[note.build() for note in self.notes or ()],
-            preceding_invoices=[it.build() for it in self.preceding_invoices or ()],
+            payment_terms=build_terms(
+                self.payment_terms,
+                self.discounts or (),
+                self.retentions or (),
+                currency,
+                lang,
+                is_coded="xrechnung" in self.specification.rulesets,
+            ),
+            notes=[
+                *(note.build() for note in self.notes or ()),
+                *(it.note(currency, lang) for it in self.prepayments or ()),
+            ],
+            preceding_invoices=self._preceding_invoices(),
             seller=self.seller.build(self.specification.tax_number_scheme or _TAX_SCHEME),
             buyer=self.buyer.build(),
             payee=self.payee.build() if self.payee else absent,
@@ -286,9 +325,18 @@ class Draft(DraftModel):
             totals=totals.build(currency),
             tax_totals=totals.tax_totals(currency, self.tax_currency),
             vat_breakdown=[subtotal.build(currency) for subtotal in totals.vat],
+            third_party_payments=[it.build(currency) for it in self.third_party_payments or ()],
             documents=self._documents(),
             lines=[line.build(number, currency) for number, line in enumerate(self.lines, 1)],
         )
+
+    def _preceding_invoices(self) -> list[PrecedingInvoiceOfModel]:
+        """Return the preceding invoices, and those of down payments as far as the syntax allows: notes name all."""
+        given = [it.build() for it in self.preceding_invoices or ()]
+        prepaid = [it.preceding() for it in self.prepayments or ()]
+        known = {it.number.text for it in given}
+        given += [it for it in prepaid if it is not None and it.number.text not in known]
+        return given[: self._preceding_limit or None]
 
     def _deliveries(self) -> list[parties.Delivery]:
         if self.delivery is None and self.service_date is None:

@@ -11,12 +11,15 @@ from typing import Any, Final, TypeAlias
 from einvoice.draft.fields.base import DraftModel, is_list, model_of, terms_of
 from einvoice.draft.fields.identifier import SchemedIdentifier
 from einvoice.draft.fields.line import Classification
+from einvoice.draft.fields.payment_terms import split_terms
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import filled, owner
+from einvoice.model.lines import Line
 from einvoice.model.terms import path_of
 from einvoice.model.values import Value, absent
 from einvoice.syntax import reader, xml
+from einvoice.syntax.writer import write
 
 Content: TypeAlias = dict[str, Any]
 
@@ -34,8 +37,12 @@ def content_from(invoice: Invoice, cls: type[DraftModel]) -> Content:
 
     Calculated amounts are left out, and so is all that the draft has no field for.
     """
+    if any(line.parent_line is not absent for line in invoice.lines):  # CII names parents, drafts nest sub-lines
+        invoice = reread(write(invoice, "Invoice"))
     content = _model(cls, invoice, _by_number(invoice))
     _add_accounts(content, invoice)
+    if notes := [it.note.raw for it in invoice.payment_terms if it.note is not absent]:
+        content["payment_terms"], content["discounts"] = split_terms(notes[0])
     breakdown = [it for it in content.get("vat_breakdown", ()) if it.keys() & _REASONS]
     content["vat_breakdown"] = _used(breakdown, content)
     return content
@@ -48,8 +55,13 @@ def reread(written: bytes) -> Invoice:
 
 
 def _by_number(group: Group) -> Mapping[str, Sequence[Value]]:
+    """Return the values of a group by business term, without those of the sub-lines of a line."""
     found: dict[str, list[Value]] = defaultdict(list)
+    sub_lines = group.lines if isinstance(group, Line) else ()
+    below = {id(inner) for line in sub_lines for inner in line.walk()}
     for it in filled(group):
+        if id(it.group) in below:
+            continue
         is_creditor = it.number in ("BT-29", "BT-60") and getattr(it.value, "scheme", absent) == _CREDITOR
         found["BT-90" if is_creditor else it.number].append(it.value)
     return found

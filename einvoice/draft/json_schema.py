@@ -11,7 +11,8 @@ from einvoice.draft.fields.base import DraftModel, by_language, describe
 from einvoice.localization import Messages
 
 SCHEMA_VERSION: Final = "1.1.0"
-"""Version of the draft and of the result of `generate`; it changes whenever their fields change."""
+"""Version of the draft and of the result of `generate`, as clients compare it: optional fields may join without a new
+one."""
 
 _MODELS: Final = Messages("einvoice.draft", "models")
 _TITLES: Final = Messages("einvoice.draft", "titles")

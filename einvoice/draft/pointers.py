@@ -48,9 +48,9 @@ def _fields(cls: type[DraftModel], parent: Field) -> Iterator[tuple[str, Field]]
         numbers = terms_of(cls, name)
         field = Field((*parent.path, name), parent.lists)
         if is_list(info.annotation):
-            field = Field((*field.path, _ANY_INDEX), (*parent.lists, numbers[0]))
+            field = Field((*field.path, _ANY_INDEX), (*parent.lists, *numbers[:1]))
         yield from ((number, field) for number in numbers)
-        if (inner := model_of(info.annotation)) is not None:
+        if (inner := model_of(info.annotation)) not in (None, cls):  # a finding on a sub-line points to the sub-lines
             yield from _fields(inner, field)
 
 

@@ -17,8 +17,17 @@ from einvoice.quotation import quote
 _SAME: Final = dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "object_type")
 _TYPES: Final = frozenset(
     (
-        *("missing", "string_type", "text_character", "number_type", "number_digits", "money_decimals", "date_type"),
-        *("base64_type", "literal_error", "too_short", "list_type", "object_type"),
+        *(
+            "missing",
+            "string_type",
+            "text_character",
+            "number_type",
+            "number_digits",
+            "whole_number",
+            "money_decimals",
+            "date_type",
+        ),
+        *("whole_number", "base64_type", "literal_error", "too_short", "list_type", "object_type"),
     )
 )
 """Types of errors with a message of their own."""

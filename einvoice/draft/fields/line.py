@@ -113,6 +113,7 @@ class Line(DraftModel):
     classifications: list[Classification] | None = draft_field("BT-158")
     origin_country: Text | None = draft_field("BT-159", example="DE")
     attributes: list[Attribute] | None = draft_field("BG-32")
+    lines: list[Line] | None = draft_field("BG-DEX-01", hint="Line.lines")
 
     @property
     def net(self) -> Decimal:
@@ -128,14 +129,17 @@ class Line(DraftModel):
             yield DraftProblem("/price_base_quantity", "base_quantity_zero")
         elif self.net_amount is not None and self.net_amount != self.net:
             yield DraftProblem.of_amount("/net_amount", expected=self.net, actual=self.net_amount)
+        if self.lines and (below := sum((line.net for line in self.lines), Decimal(0))) != self.net:
+            yield DraftProblem.of_amount("/unit_price", expected=below, actual=self.net)
 
-    def build(self, number: int, currency: str) -> model.Line:
-        """Return the line of the invoice; `number` is its position, counted from 1."""
+    def build(self, number: int, currency: str, prefix: str = "") -> model.Line:
+        """Return the line of the invoice; `number` is its position, counted from 1, `prefix` that of a sub-line."""
+        identifier = self.line_id or f"{prefix}{number}"
         allowances_and_charges = (*(self.allowances or ()), *(self.charges or ()))
         period = self.period
         tax = LineTax(category=as_code(self.tax_category), rate=as_percentage(self.tax_rate), scheme=Code("VAT"))
         return model.Line(
-            identifier=as_identifier(self.line_id or str(number)),
+            identifier=as_identifier(identifier),
             notes=[] if self.note is None else [as_text(self.note)],
             documents=self._documents(),
             quantity=as_quantity(self.quantity, self.unit_code),
@@ -147,6 +151,7 @@ class Line(DraftModel):
             price=self._price(currency),
             taxes=[tax],
             item=self._item(),
+            lines=[it.build(position, currency, f"{identifier}.") for position, it in enumerate(self.lines or (), 1)],
         )
 
     def _documents(self) -> list[model.LineDocument]:

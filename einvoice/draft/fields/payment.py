@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from einvoice.draft.fields.base import DraftModel, draft_field
-from einvoice.draft.fields.types import Text, as_code, as_identifier, as_text
+from einvoice.draft.fields.types import Money, Text, as_amount, as_code, as_identifier, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import money as model
 from einvoice.model.values import absent
@@ -33,6 +33,20 @@ class DirectDebit(DraftModel):
     mandate_reference: Text | None = draft_field("BT-89", example="M-2026-17")
     creditor_id: Text | None = draft_field("BT-90", example="DE98ZZZ09999999999")
     debited_iban: Text | None = draft_field("BT-91", example="DE75512108001245126199")
+
+
+class ThirdPartyPayment(DraftModel):
+    """An amount collected for a third party, such as a toll (XRechnung Extension); it is part of the amount due."""
+
+    type: Text = draft_field("BT-DEX-001", example="Maut", required=True)
+    amount: Money = draft_field("BT-DEX-002", example="12.50", required=True)
+    description: Text = draft_field("BT-DEX-003", example="Maut vom 18. November", required=True)
+
+    def build(self, currency: str) -> model.ThirdPartyPayment:
+        """Return the payment of the invoice."""
+        return model.ThirdPartyPayment(
+            type=as_text(self.type), amount=as_amount(self.amount, currency), description=as_text(self.description)
+        )
 
 
 class Payment(DraftModel):

@@ -3,10 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from einvoice.draft.fields.base import DraftModel, draft_field
-from einvoice.draft.fields.types import Money, Number, Text
+from einvoice.draft.fields.types import Day, Money, Number, Text, as_date, as_identifier, as_text
+from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import format_date, format_number
+from einvoice.model.invoice import Note, PrecedingInvoice
+
+_WORDS: Final = Messages("einvoice.draft", "prepayments")
+
+
+class Prepayment(DraftModel):
+    """A down payment that a final invoice deducts, with its VAT (§ 14 (5) UStG, Directive 2006/112/EC, article 226).
+
+    It is part of the paid amount (BT-113). EN 16931 has no term for its VAT, which becomes a note (BT-22).
+    """
+
+    amount: Money = draft_field(title="Prepayment.amount", hint="Prepayment.amount", example="119.00", required=True)
+    tax_rate: Number | None = draft_field(title="Prepayment.tax_rate", example="19")
+    tax_amount: Money | None = draft_field(title="Prepayment.tax_amount", example="19.00")
+    date: Day | None = draft_field(title="Prepayment.date", example="2026-10-01")
+    invoice_number: Text | None = draft_field(title="Prepayment.invoice_number", example="A-2026-1")
+    invoice_date: Day | None = draft_field(title="Prepayment.invoice_date", example="2026-09-20")
+
+    def note(self, currency: str, lang: Language) -> Note:
+        """Return the note on the invoice that tells the down payment and its VAT."""
+        words = _WORDS[lang]
+        text = words["amount"].format(amount=format_number(self.amount, lang, decimals=2), currency=currency)
+        if self.date is not None:
+            text += words["date"].format(date=format_date(self.date, lang))
+        if self.invoice_number is not None:
+            text += words["invoice"].format(number=self.invoice_number)
+        if self.tax_amount is not None:
+            tax = format_number(self.tax_amount, lang, decimals=2)
+            rate = "" if self.tax_rate is None else words["rate"].format(rate=format_number(self.tax_rate, lang))
+            text += words["tax"].format(amount=tax, currency=currency, rate=rate)
+        return Note(text=as_text(text))
+
+    def preceding(self) -> PrecedingInvoice | None:
+        """Return the reference to the invoice of the down payment, if there is one."""
+        if self.invoice_number is None:
+            return None
+        return PrecedingInvoice(number=as_identifier(self.invoice_number), issue_date=as_date(self.invoice_date))
 
 
 class Totals(DraftModel):

@@ -49,6 +49,13 @@ def _number(given: Any) -> Decimal:
     return given.quantize(Decimal(1)) if exponent > 0 else given
 
 
+def _whole(given: Any) -> int:
+    number = _number(given)
+    if number != int(number) or number < 0:
+        raise PydanticCustomError("whole_number", "whole number expected", {"found": quote(str(given))})
+    return int(number)
+
+
 def _money(given: Any) -> Decimal:
     number = _number(given)
     if number != round(number, 2):
@@ -82,6 +89,12 @@ Number: TypeAlias = Annotated[
     Decimal,
     BeforeValidator(_number),
     WithJsonSchema({"type": ["string", "number"], "pattern": r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"}),
+]
+
+WholeNumber: TypeAlias = Annotated[
+    int,
+    BeforeValidator(_whole),
+    WithJsonSchema({"type": ["string", "integer"], "pattern": r"^\s*[+]?[0-9]+(\.0+)?\s*$"}),
 ]
 
 #: An amount has at most two decimals (EN 16931-1, 6.5.2); prices, quantities and rates may have more.

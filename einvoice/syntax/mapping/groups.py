@@ -17,6 +17,7 @@ from einvoice.model.lines import Document, GrossPrice, Item, Line, Period, Price
 from einvoice.model.money import CreditTransfer, PaymentMeans, PriceAllowance, TaxTotal
 from einvoice.model.parties import Contact, Delivery
 from einvoice.model.values import Amount, Code, Identifier, Text, UnitPrice, absent
+from einvoice.syntax.detect import specifications
 from einvoice.syntax.mapping.values import with_attributes
 
 
@@ -352,9 +353,16 @@ def _line_to_ubl(line: Line) -> None:
     _item_to_ubl(line)
 
 
+def _is_extended(invoice: Invoice) -> bool:
+    """Whether an invoice declares Factur-X EXTENDED, whose schema, D22B, repeats the preceding invoice."""
+    declared = (it for it in specifications().values() if it.facturx_profile == "extended")
+    return any(invoice.specification.text in it.identifiers for it in declared)
+
+
 def _invoice_to_cii(invoice: Invoice) -> None:
     invoice.periods = _dated(invoice.periods)
-    invoice.preceding_invoices = invoice.preceding_invoices[:1]
+    if not _is_extended(invoice):
+        invoice.preceding_invoices = invoice.preceding_invoices[:1]
     invoice.deliveries = [*invoice.deliveries, Delivery()][:1]  # required by the schema; refers to the advices
     if invoice.totals is absent and invoice.tax_totals:
         invoice.totals = Totals()  # contains the VAT totals

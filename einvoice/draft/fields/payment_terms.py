@@ -1,0 +1,104 @@
+"""The payment terms of the draft (BT-20): free text, cash discounts and retentions.
+
+XRechnung writes cash discounts for programs, one a line (XRechnung 3.0, BT-20 and BR-DE-18); other specifications have
+text for people only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from einvoice.draft.fields.base import DraftModel, draft_field
+from einvoice.draft.fields.types import Day, Money, Number, Text, WholeNumber
+from einvoice.errors import DraftProblem
+from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import format_date, format_number
+from einvoice.model.money import PaymentTerms
+from einvoice.model.values import Text as TextValue
+
+_WORDS: Final = Messages("einvoice.draft", "payment_terms")
+_CODED: Final = re.compile(r"#SKONTO#TAGE=([0-9]+)#PROZENT=([0-9]+\.[0-9]{2})#(?:BASISBETRAG=(-?[0-9]+\.[0-9]{2})#)?")
+
+
+class Discount(DraftModel):
+    """A cash discount (Skonto) for payment within a number of days."""
+
+    days: WholeNumber = draft_field(title="Discount.days", example=14, required=True)
+    percent: Number = draft_field(title="Discount.percent", hint="percentage", example="2", required=True)
+    base: Money | None = draft_field(title="Discount.base", hint="Discount.base", example="357.93")
+
+    def problems(self) -> Iterator[DraftProblem]:
+        """Yield an error for a percentage with more decimals than XRechnung has."""
+        if self.percent != round(self.percent, 2):
+            yield DraftProblem("/percent", "percent_decimals", {"found": f"{self.percent:f}"})
+
+    def coded(self) -> str:
+        """Return the line of BT-20 in the form of XRechnung.
+
+        >>> Discount(days=14, percent=Decimal(2), base=Decimal("357.93")).coded()
+        '#SKONTO#TAGE=14#PROZENT=2.00#BASISBETRAG=357.93#'
+        """
+        base = "" if self.base is None else f"BASISBETRAG={self.base:.2f}#"
+        return f"#SKONTO#TAGE={self.days}#PROZENT={self.percent:.2f}#{base}"
+
+    def worded(self, currency: str, lang: Language) -> str:
+        """Return the discount in words."""
+        values = {"days": self.days, "percent": format_number(self.percent, lang), "currency": currency}
+        if self.base is None:
+            return _WORDS[lang]["discount"].format(**values)
+        return _WORDS[lang]["discount_base"].format(**values, base=format_number(self.base, lang, decimals=2))
+
+
+class Retention(DraftModel):
+    """An amount that the buyer keeps back until a date, such as for defects of construction work.
+
+    The claim, its VAT and the amount due stay the same; EN 16931 has no term for a retention, so it is text in BT-20.
+    """
+
+    amount: Money = draft_field(title="Retention.amount", hint="Retention.amount", example="500.00", required=True)
+    until: Day | None = draft_field(title="Retention.until", example="2031-11-20")
+    reason: Text | None = draft_field(title="Retention.reason", example="Gewährleistung nach § 17 VOB/B")
+
+    def worded(self, currency: str, lang: Language) -> str:
+        """Return the retention in words."""
+        text = _WORDS[lang]["retention"].format(amount=format_number(self.amount, lang, decimals=2), currency=currency)
+        if self.until is not None:
+            text += _WORDS[lang]["until"].format(date=format_date(self.until, lang))
+        return text if self.reason is None else f"{text} ({self.reason})"
+
+
+def build_terms(
+    text: str | None,
+    discounts: Sequence[Discount],
+    retentions: Sequence[Retention],
+    currency: str,
+    lang: Language,
+    *,
+    is_coded: bool,
+) -> list[PaymentTerms]:
+    """Return the payment terms of the invoice; with ``is_coded`` the discounts in the form of XRechnung."""
+    lines = [] if text is None else [text]
+    lines += [it.worded(currency, lang) for it in retentions]
+    lines += [it.coded() if is_coded else it.worded(currency, lang) for it in discounts]
+    if not lines:
+        return []
+    ends_coded = is_coded and lines[-1].rpartition("\n")[2].startswith("#")
+    return [PaymentTerms(note=TextValue("\n".join(lines) + ("\n" if ends_coded else "")))]
+
+
+def split_terms(note: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return the free text of payment terms and the cash discounts that follow it.
+
+    >>> split_terms("30 Tage netto\\n#SKONTO#TAGE=14#PROZENT=2.00#\\n")
+    ('30 Tage netto', [{'days': 14, 'percent': Decimal('2.00'), 'base': None}])
+    """
+    lines = note.strip().split("\n")
+    discounts: list[dict[str, Any]] = []
+    while lines and (found := _CODED.fullmatch(lines[-1].strip())):
+        base = None if found[3] is None else Decimal(found[3])
+        discounts.insert(0, {"days": int(found[1]), "percent": Decimal(found[2]), "base": base})
+        lines.pop()
+    return "\n".join(lines), discounts
