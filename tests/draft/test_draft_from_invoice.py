@@ -47,6 +47,14 @@ def test_draft_of_a_sample_has_all_its_content(sample, name):
     assert Draft.from_invoice(einvoice.read(sample(name))).left_out == ()
 
 
+def test_attachments_of_a_credit_note_are_kept():
+    attached = [{"id": "Foto", "url": "https://handwerk.example/1"}]
+    credit = einvoice.read(einvoice.generate(draft(type_code="381", attachments=attached), "UBL").data)
+    assert [it.text for it in credit["BT-122"]] == ["Foto"]
+    again = Draft.from_invoice(credit)
+    assert (again.left_out, [it.id for it in again.attachments]) == ((), ["Foto"])
+
+
 def changed(data, path, text):
     """A generated UBL document with another text of an element."""
     root = etree.fromstring(data)
