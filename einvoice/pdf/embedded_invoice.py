@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from einvoice import errors
 from einvoice.pdf import container
@@ -16,13 +16,18 @@ from einvoice.pdf.hybrid import LIMIT, Fault, Hybrid
 from einvoice.pdf.reader import streams
 from einvoice.pdf.reader.attachment_sources import embedded_files
 from einvoice.pdf.reader.file_spec import FileSpec
+from einvoice.pdf.reader.metadata import read_metadata
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.signatures import is_signed
 from einvoice.quotation import quote
 
+if TYPE_CHECKING:
+    import pikepdf
+
 NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "order-x.xml", "cida.xml")
 """Names of the embedded invoice, case-insensitive, in order of preference."""
 
+_RELATIONSHIPS: Final = ("Alternative", "Data", "Source")
 _MAX_UNPACKED: Final = 16
 _MAX_NAMES: Final = 5
 
@@ -47,7 +52,7 @@ def read(data: bytes) -> Hybrid:
         raise errors.PdfDamaged(reason=quote(streams.message(error), limit=100)) from None
     with pdf:
         found = embedded_files(pdf)
-        candidates = _candidates(found)
+        candidates = _candidates(pdf, found)
         if not candidates:
             names = ", ".join(quote(file.name) for file in found[:_MAX_NAMES])
             raise errors.PdfWithoutXml(found=names + ", …" * (len(found) > _MAX_NAMES) if names else "–")
@@ -65,9 +70,11 @@ def read(data: bytes) -> Hybrid:
         )
 
 
-def _candidates(found: Sequence[FileSpec]) -> list[FileSpec]:
+def _candidates(pdf: pikepdf.Pdf, found: Sequence[FileSpec]) -> list[FileSpec]:
     """Return the files that may be the invoice, best first; unreadable ones only if there are no others."""
-    likely = sorted((file for file in found if _may_be_invoice(file)), key=_by_name)
+    likely = [file for file in found if _may_be_invoice(file)]
+    declared = read_metadata(pdf).invoice.get("DocumentFileName", "") if len(likely) > 1 else ""
+    likely.sort(key=lambda it: _preference(it, declared))
     for file in likely[:_MAX_UNPACKED]:
         file.unpack(LIMIT)
     readable = sorted((file for file in likely if file.kind), key=_by_kind)
@@ -88,9 +95,19 @@ def _by_name(file: FileSpec) -> int:
     return NAMES.index(name) if name in NAMES else len(NAMES)
 
 
-def _by_kind(file: FileSpec) -> tuple[bool, bool, int]:
-    """Sort CII first, then its predecessors, then UBL (not allowed in a PDF); within each kind, sort by name."""
-    return file.kind != "CII", file.kind == "UBL", _by_name(file)
+def _preference(file: FileSpec, declared: str) -> tuple[int, bool, bool, bool]:
+    """Sort by name; among names that differ in case only, or not at all, the one as prescribed comes first.
+
+    Args:
+        file: the file.
+        declared: the file name that the XMP metadata give (DocumentFileName).
+    """
+    return _by_name(file), file.name not in NAMES, file.name != declared, file.relationship not in _RELATIONSHIPS
+
+
+def _by_kind(file: FileSpec) -> tuple[bool, bool]:
+    """Sort CII first, then its predecessors, then UBL (not allowed in a PDF); within each kind, keep the order."""
+    return file.kind != "CII", file.kind == "UBL"
 
 
 def _ambiguous(candidates: Sequence[FileSpec]) -> list[Fault]:

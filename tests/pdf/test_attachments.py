@@ -8,9 +8,10 @@ import pytest
 import einvoice
 from einvoice import AttachedFile
 from einvoice.cli import main
-from einvoice.pdf.writer.attachments import renamed
+from einvoice.pdf.writer.attachments import file_specification, renamed
 from einvoice.visualization import invoice_pdf
 from tests.helpers.full import full_invoice
+from tests.helpers.hybrids import XML
 from tests.helpers.plain import draft as minimal_draft
 
 pikepdf = pytest.importorskip("pikepdf")
@@ -106,3 +107,55 @@ def test_command_generate_attaches_and_tells(tmp_path, capsys):
     assert "plan.txt" in attached(out.read_bytes())
     assert main(["generate", str(tmp_path / "draft.json"), "--format", "CII", "-o", str(out), *attach]) == 2
     assert "ZUGFERD" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["FACTUR-X.XML", "Xrechnung.XML", "order-x.xml", "ZUGFeRD-Invoice.xml"])
+def test_attached_invoice_does_not_take_over(page, name):
+    """Readers disregard the case of names: another invoice in CII must not bear one that they look for."""
+    made = einvoice.embed(page, full_invoice(), attach=[AttachedFile(name, XML), AttachedFile(name.upper(), b"<a/>")])
+    assert einvoice.extract(made.pdf).xml == made.xml
+    numbered = (f"{name[:-4]} (2){name[-4:]}", f"{name.upper()[:-4]} (3).XML")
+    assert made.attached == ("aufmass.pdf", *numbered)
+    again = einvoice.embed(made.pdf, full_invoice())
+    assert einvoice.extract(again.pdf).xml == made.xml
+
+
+def test_existing_invoice_is_replaced_whatever_the_case_of_its_name(page):
+    with pikepdf.open(io.BytesIO(page)) as pdf:
+        pdf.attachments["FACTUR-X.XML"] = XML
+        out = io.BytesIO()
+        pdf.save(out)
+    made = einvoice.embed(out.getvalue(), full_invoice())
+    assert [it.name for it in einvoice.extract(made.pdf).attachments] == ["aufmass.pdf", made.filename]
+
+
+@pytest.mark.parametrize(
+    ("other", "relationship"),
+    [("FACTUR-X.XML", "Alternative"), ("factur-x.xml", "Supplement"), ("Factur-X.xml", "Supplement")],
+)
+def test_reader_prefers_the_prescribed_name_and_relationship(page, other, relationship):
+    made = einvoice.embed(page, full_invoice(), profile="EN16931")
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        spec = file_specification(pdf, AttachedFile(other, XML, relationship, mime="text/xml"), "D:20260301110000Z")
+        pdf.Root.Names.EmbeddedFiles.Names.insert(0, spec)
+        pdf.Root.Names.EmbeddedFiles.Names.insert(0, pikepdf.String(other))
+        out = io.BytesIO()
+        pdf.save(out)
+    extracted = einvoice.extract(out.getvalue())
+    assert len(extracted.candidates) == 2
+    assert extracted.xml == made.xml
+
+
+def test_reader_prefers_the_name_in_the_metadata(page):
+    made = einvoice.embed(page, full_invoice(), profile="EN16931")
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        names = pdf.Root.Names.EmbeddedFiles.Names
+        pdf.Root.Metadata.write(pdf.Root.Metadata.read_bytes().replace(b"factur-x.xml", b"rechnung.xml"))
+        for index, name in enumerate(names):
+            if str(name) == "factur-x.xml":
+                names[index + 1].F = names[index + 1].UF = pikepdf.String("rechnung.xml")
+        names.insert(0, file_specification(pdf, AttachedFile("a.xml", XML, "Data"), "D:20260301110000Z"))
+        names.insert(0, pikepdf.String("a.xml"))
+        out = io.BytesIO()
+        pdf.save(out)
+    assert einvoice.extract(out.getvalue()).name == "rechnung.xml"

@@ -94,16 +94,17 @@ def renamed(
         taken: name and content of the files in the PDF.
         reserved: names of invoices, which other files must not have.
     """
-    there, names, added = set(taken), {*(name for name, _ in taken), *reserved}, []
+    there, added = set(taken), []
+    names = {it.casefold() for it in (*(name for name, _ in taken), *reserved)}  # as readers compare them
     for file in files:
         if (file.name, file.data) in there:
             continue
         there.add((file.name, file.data))
         name, number = file.name, 2
-        while name in names:
+        while name.casefold() in names:
             path = PurePosixPath(file.name)
             name, number = f"{path.stem} ({number}){path.suffix}", number + 1
-        names.add(name)
+        names.add(name.casefold())
         added.append(replace(file, name=name))
     return added
 

@@ -18,6 +18,7 @@ from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile
 from einvoice.localization import Messages
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
+from einvoice.pdf.embedded_invoice import NAMES
 from einvoice.pdf.reader.release import releases
 from einvoice.pdf.reader.signatures import is_signed
 from einvoice.pdf.writer.attachments import (
@@ -36,8 +37,8 @@ from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import identify
 from einvoice.syntax.writer import write
 
-#: Names of embedded invoices; an existing attachment with such a name is replaced.
-INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "ZUGFeRD-invoice.xml", "cida.xml")
+#: Names of embedded invoices in lower case; an existing attachment with such a name is replaced.
+INVOICE_NAMES: Final = tuple(it for it in NAMES if it != "order-x.xml")
 
 _MESSAGES: Final = Messages("einvoice.pdf", "embed")
 _MAX_FILES: Final = 10_000
@@ -240,12 +241,12 @@ def _attach(document: Any, invoice: AttachedFile, further: Sequence[AttachedFile
     """Attach the XML and further files, associate all attachments with the document, and return the further names."""
     from pikepdf import Array, Dictionary, String
 
-    files = [(name, it) for name, it in _files(document) if _name(name, it) not in INVOICE_NAMES]
+    files = [(name, it) for name, it in _files(document) if not _is_invoice(_name(name, it))]
     for _, other in files:
         _complete(other)
     names = {it.name for it in further}
     taken = [(it, _content(file) if it in names else b"") for it, file in ((_name(*it), it[1]) for it in files)]
-    added = renamed(further, taken, INVOICE_NAMES)
+    added = renamed(further, taken, NAMES)
     own = file_specification(document, invoice, date)
     files += [(it.name, file_specification(document, it, date)) for it in added]
     files.append((invoice.name, own))
@@ -297,6 +298,11 @@ def _items(array: Any) -> Iterator[Any]:
 
 def _name(name: str, file: Any) -> str:
     return str(file.get("/UF", file.get("/F", name)))
+
+
+def _is_invoice(name: str) -> bool:
+    """Return whether a reader takes a file of this name for the invoice; it disregards folders and case."""
+    return name.replace("\\", "/").rpartition("/")[2].casefold() in INVOICE_NAMES
 
 
 def _complete(file: Any) -> None:
