@@ -167,6 +167,8 @@ def _json(value: Any) -> Any:
         return format(value, "f")
     if isinstance(value, datetime.date):
         return value.isoformat()
+    if isinstance(value, tuple):  # a list of values with their terms
+        return ", ".join(" ".join(str(_json(part)) for part in it) for it in value)
     return value
 
 

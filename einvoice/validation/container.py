@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from einvoice.localization import Messages
@@ -11,6 +13,7 @@ from einvoice.result import Container, Layer
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
+    from einvoice.model.values import Value
     from einvoice.pdf.hybrid import Hybrid
     from einvoice.pdf.picture.page_text import PageText
     from einvoice.result import Finding
@@ -76,8 +79,16 @@ def _of_picture(pages: PageText, build: FindingBuilder, invoice: Invoice) -> Ite
         yield build.of_entry("PDF-PICTURE-NO-TEXT", LAYER, None, {"pages": len(pages.pages)})
         return
     for number, value, shown, label, page in found.differences:
-        values = {"term": number, "expected": value.text, "actual": shown, "label": label, "page": page}
+        values = {"term": number, "expected": _meaning(value), "actual": shown, "label": label, "page": page}
         yield build.of_entry(_DIFFERENCES[number], LAYER, value.node, values, (number,))
     if found.missing:
-        missing = ", ".join(f"{number} {quote(value.text, limit=_MAX_SHOWN)}" for number, value in found.missing)
+        missing = tuple((number, _meaning(value)) for number, value in found.missing)
         yield build.of_entry("PDF-PICTURE-NOT-FOUND", LAYER, None, {"missing": missing, "found": found.found})
+
+
+def _meaning(value: Value) -> str | Decimal | datetime.date:
+    """Return a value for the texts: an amount or a date, which are written in their language, or else the text."""
+    for it in (getattr(value, "number", None), getattr(value, "value", None)):
+        if isinstance(it, Decimal | datetime.date):
+            return it
+    return quote(value.text, limit=_MAX_SHOWN)

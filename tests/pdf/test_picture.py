@@ -2,11 +2,13 @@
 
 import datetime
 import io
+import json
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 import einvoice
 from einvoice.pdf import limits, sandbox, worker
@@ -128,19 +130,21 @@ def test_exchanged_value_is_found(generated, lang, field, code):
     node = value.node[0] if len(value.node) else value.node
     changed = {"number": "ZZ-1", "issue_date": "20010101", "due_date": "20010101"}.get(field, "98765.43")
     node.text = changed
+    meaning = {"98765.43": Decimal(changed) if "." in changed else changed, "20010101": datetime.date(2001, 1, 1)}.get(
+        changed, changed
+    )
     found = einvoice.validate(embed(page, io.BytesIO(_serialized(node))).pdf)
-    (finding,) = (it for it in found.container.findings if it.code == code and it.values["expected"] == changed)
+    (finding,) = (it for it in found.container.findings if it.code == code and it.values["expected"] == meaning)
     assert finding.severity == "warning"
     assert finding.values["actual"] not in ("", changed)
     assert finding.line
-    for text_lang in ("de", "en"):
-        assert changed in finding.explanation(text_lang)
+    in_texts = {"98765.43": ("98.765,43", "98,765.43"), "20010101": ("01.01.2001", "2001-01-01")}
+    for text_lang, text in zip(("de", "en"), in_texts.get(changed, (changed, changed)), strict=True):
+        assert text in finding.explanation(text_lang)
         assert finding.values["actual"] in finding.explanation(text_lang)
 
 
 def _serialized(node):
-    from lxml import etree
-
     return etree.tostring(node.getroottree())
 
 
@@ -292,3 +296,99 @@ def test_money_is_told_from_other_numbers(text, is_money):
 def test_account_numbers_need_their_check_digits():
     assert list(values.ibans("Konto DE02 1203 0000 0000 2020 52")) == []
     assert list(values.ibans("IBAN DE02120300000000202051 BIC BYLADEM1001")) == ["DE02120300000000202051"]
+
+
+# Values that stand on the pages, but as a part of another one, or for another term
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier", "found"),
+    [
+        ("Rechnung WK-2026-0815 vom", "WK-2026-0815", True),
+        ("Rechnung WK-2026-0815 vom", "WK-2026-081", False),
+        ("Rechnung WK-2026-0815 vom", "2026-0815", False),
+        ("Rechnung WK-2026-0815-2", "WK-2026-0815", False),
+        ("Rechnung wk 2026 0815.", "WK-2026-0815", True),
+        ("Rechnung:4711vom 1.1.2026", "4711", True),
+        ("RE 4711 12 Positionen", "RE 4711", True),
+        ("DE02 1203 0000 0000 2020 51", "DE02120300000000202051", True),
+        ("DE02 1203 0000 0000 2020 51", "DE021203000000002020", False),
+        ("DE02 1203 0000 0000 2020 51", "DE0212030000000020205", False),
+        ("DE02120300000000202051", "DE021203000000002020", False),
+        ("DE 123 456 789", "DE123456", False),
+        ("USt-IdNr. DE123456789.", "DE12345678", False),
+        ("x", "", False),
+        ("x", "-", False),
+    ],
+)
+def test_identifiers_are_found_as_a_whole(text, identifier, found):
+    assert values.contains(text, identifier) is found
+
+
+def with_texts(**texts):
+    """The invoice with other amounts or dates."""
+    root = etree.fromstring(XML)
+    for name, text in texts.items():
+        (element,) = root.iter(f"{{*}}{name}")
+        (element[0] if len(element) else element).text = text
+    return einvoice.read(etree.tostring(root))
+
+
+NET, GROSS = (f"{it.number:.2f}" for it in (INVOICE.totals.net, INVOICE.totals.gross))
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ([f"Gesamt netto|{NET}", f"Zahlbetrag|{GROSS}"], [("BT-115", GROSS)]),
+        ([f"Gesamt netto|{NET}", f"Zahlbetrag|{GROSS}", f"Rechnungsbetrag|{NET}"], []),  # may be this one
+        ([f"Gesamt netto|{NET}", f"Zahlbetrag|{GROSS}", "Zahlbetrag|1,00"], []),  # two meanings
+        ([f"Gesamt netto|{NET}", f"Zahlbetrag|{NET}"], []),
+        ([f"Gesamt netto|{NET}", "Zahlbetrag", NET], []),
+        ([f"Gesamt netto|{NET}", f"Summe|{GROSS}"], []),  # no word that means this amount only
+    ],
+)
+def test_amount_of_another_term_does_not_confirm(lines, found):
+    assert differences(*lines, invoice=with_texts(DuePayableAmount=NET)) == found
+
+
+def test_date_of_another_term_does_not_confirm():
+    invoice = with_texts(IssueDateTime="20260430", OccurrenceDateTime="20260430")
+    lines = ("Lieferdatum 30.04.2026", "Rechnungsdatum 01.03.2026")
+    assert differences(*lines, invoice=invoice) == [("BT-2", "01.03.2026")]
+    assert differences(*lines, "Rechnungsdatum 30.04.2026", invoice=invoice) == []
+
+
+def test_shortened_identifiers_are_contradictions():
+    account = INVOICE.payment_means[0].credit_transfer.identifier.text
+    number, vat = INVOICE.number.text, INVOICE.seller.vat_identifier.text
+    lines = (f"Rechnungsnummer {number}9", f"USt-IdNr. {vat}", f"IBAN {account}")
+    assert ("BT-1", f"{number}9") in differences(*lines)
+    shortened = XML.replace(account.encode(), account[:-2].encode()).replace(vat.encode(), vat[:-1].encode())
+    found = differences(*lines, invoice=einvoice.read(shortened))
+    assert {("BT-31", vat), ("BT-84", account)} <= set(found)
+
+
+def test_values_are_written_in_the_language_of_the_text(generated):
+    page, made = generated["de"]
+    node = einvoice.read(made.xml).totals.gross.node
+    root = node.getroottree().getroot()
+    (due,) = root.iter("{*}DueDateDateTime")
+    due[0].text, node.text = "20010131", "1999.99"
+    found = einvoice.validate(embed(page, _serialized(node)).pdf).container.findings
+    texts = {it.code: (it.explanation("de"), it.explanation("en")) for it in found}
+    assert "1.999,99" in texts["PDF-PICTURE-AMOUNT"][0]
+    assert "1,999.99" in texts["PDF-PICTURE-AMOUNT"][1]
+    assert "31.01.2001" in texts["PDF-PICTURE-DATE"][0]
+
+
+def test_values_that_are_not_found_are_named(generated, monkeypatch):
+    made = generated["de"][1]
+    text = page_text.PageText(pages("Rechnung", "USt-IdNr. " + einvoice.read(made.xml).seller.vat_identifier.text))
+    monkeypatch.setattr(sandbox.PendingText, "result", lambda self: (self.close(), text)[1])
+    (finding,) = [it for it in einvoice.validate(made.pdf).container.findings if it.code == "PDF-PICTURE-NOT-FOUND"]
+    gross = einvoice.read(made.xml).totals.gross.number
+    assert f"BT-112 {gross:,.2f}" in finding.fix("en")
+    assert "BT-112 " + f"{gross:,.2f}".translate(str.maketrans(",.", ".,")) in finding.fix("de")
+    assert einvoice.read(made.xml).number.text in finding.fix("de")
+    assert f"BT-112 {gross}" in json.dumps(einvoice.validate(made.pdf).to_dict("en"))

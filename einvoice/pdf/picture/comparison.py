@@ -76,7 +76,7 @@ class Comparison:
 
     Attributes:
         has_text: whether the pages have text; else nothing was compared.
-        found: number of values of the XML that the pages show.
+        found: number of values of the XML that the pages show, even for another term.
         missing: values that they do not show, without the contradicted ones.
         differences: values that they contradict.
     """
@@ -93,14 +93,18 @@ def compare(invoice: Invoice, pages: Pages) -> Comparison:
     if picture.letters < _MIN_LETTERS:
         return Comparison(False)
     wanted = list(_wanted(invoice))
-    missing = [(number, value) for number, value in wanted if not picture.shows(number, value)]
+    shown: list[tuple[str, Value]] = []
+    missing: list[tuple[str, Value]] = []
+    for number, value in wanted:
+        (shown if picture.shows(number, value) else missing).append((number, value))
     if len(missing) == len(wanted) and not picture.has_labels:  # such as fonts whose characters have no meaning
         return Comparison(False)
     known = _Known(invoice, wanted)
     differences = [it for number, value in missing if (it := _difference(number, value, picture, known))]
+    differences += [it for number, value in shown if (it := _other_meaning(number, value, picture, known))]
     contradicted = {it.number for it in differences}
     rest = [(number, value) for number, value in missing if number not in contradicted]
-    return Comparison(True, len(wanted) - len(missing), rest, differences)
+    return Comparison(True, len(shown), rest, differences)
 
 
 def _wanted(invoice: Invoice) -> Iterator[tuple[str, Value]]:
@@ -129,6 +133,20 @@ def _number(value: Value) -> Decimal | None:
     return abs(number) if isinstance(number, Decimal) else None
 
 
+def _number_or_date(value: Value) -> values.Reading | None:
+    """Return what a value means: a date, or an amount without sign; None if it is neither."""
+    day = getattr(value, "value", None)
+    return day if isinstance(day, datetime.date) else _number(value)
+
+
+def _forms(value: Value) -> Sequence[str]:
+    """Return the usual forms of an amount or a date."""
+    meaning = _number_or_date(value)
+    if isinstance(meaning, datetime.date):
+        return values.date_forms(meaning)
+    return () if meaning is None else values.amount_forms(meaning)
+
+
 def _due_dates(invoice: Invoice) -> list[Value]:
     """Return the due date, which is in other places in credit notes and in CII."""
     in_terms = [it.due_date for it in invoice.payment_terms]
@@ -155,7 +173,6 @@ class _Picture:
         text = "\n".join(line for page in self.texts for line in page)
         self.letters = sum(map(str.isalpha, text))
         self.text = text
-        self.compact = values.compact(text)
 
     @functools.cached_property
     def _numbers(self) -> set[values.Reading]:
@@ -170,21 +187,30 @@ class _Picture:
 
     def _shows_written(self, forms: Sequence[str]) -> bool:
         """Return whether the pages have one of the usual forms of a value; quicker than reading all values."""
-        return bool(forms) and bool(re.search(rf"(?<![\d.,])(?:{'|'.join(map(re.escape, forms))})(?!\d)", self.text))
+        return _has_written(self.text, forms)
+
+    def may_contradict(self, number: str, forms: Sequence[str]) -> bool:
+        """Return whether words mean this term only, none beside its value in a usual form; quicker than `labels`."""
+        text = values.unaccented(self.text.replace("\t", " "))
+        expressions = [expression for terms, _, strict, expression in _labels() if strict and terms == (number,)]
+        lines = [text[it.end() :].partition("\n")[0] for each in expressions for it in each.finditer(text)]
+        return bool(lines) and not any(_has_written(line, forms) for line in lines)
 
     def shows(self, number: str, value: Value) -> bool:
         """Return whether a value stands anywhere on the pages."""
-        if number in _AMOUNTS:
-            amount = _number(value)
-            return amount is not None and (self._shows_written(values.amount_forms(amount)) or amount in self._numbers)
-        if number in _DATES:
-            day = getattr(value, "value", None)
-            return isinstance(day, datetime.date) and (
-                self._shows_written(values.date_forms(day)) or day in self._dates
-            )
+        if number in (*_AMOUNTS, *_DATES):
+            meaning = _number_or_date(value)
+            if meaning is None or self._shows_written(_forms(value)):
+                return meaning is not None
+            return meaning in (self._numbers if number in _AMOUNTS else self._dates)
         if number == "BT-5":
-            return value.text in self.text or _SYMBOLS.get(value.text, value.text) in self.text
-        return values.compact(value.text) in self.compact
+            code = rf"(?<![A-Z]){re.escape(value.text)}(?![A-Z])"
+            return (value.text in _SYMBOLS and _SYMBOLS[value.text] in self.text) or bool(re.search(code, self.text))
+        return self.shows_identifier(value.text)
+
+    def shows_identifier(self, written: str) -> bool:
+        """Return whether an identifier stands on the pages as a whole, whatever blanks and marks divide it."""
+        return values.contains(self.text, written)
 
     @functools.cached_property
     def labels(self) -> Sequence[_Label]:
@@ -233,6 +259,10 @@ class _Picture:
                 if begin <= right and end >= left and not any(other.end <= it.start for other in named):
                     found.append(it)
         return found
+
+
+def _has_written(text: str, forms: Sequence[str]) -> bool:
+    return bool(forms) and bool(re.search(rf"(?<![\d.,])(?:{'|'.join(map(re.escape, forms))})(?!\d)", text))
 
 
 def _is_within(label: _Label, other: _Label) -> bool:
@@ -305,6 +335,13 @@ class _Known:
             same |= {"BT-109": {"BT-116"}, "BT-110": {"BT-117"}}.get(number, set())
         return same
 
+    def has_other(self, number: str, value: Value) -> bool:
+        """Return whether the invoice has the same value for another term, for which the pages may show it."""
+        meaning = _number_or_date(value)
+        same = self.equal_to(number) if number in _AMOUNTS else {number}
+        others = [*self.wanted.items(), ("BT-72", self.invoice.delivery.date), ("BT-113", self.invoice.totals.paid)]
+        return any(_number_or_date(it) == meaning for term, it in others if term not in same)
+
     def _dates(self, number: str) -> set[datetime.date]:
         dates = ((it, getattr(value, "value", None)) for it, value in self._filled)
         return {date for it, date in dates if it in _OTHER_DATES and it != number and isinstance(date, datetime.date)}
@@ -342,6 +379,26 @@ def _difference(number: str, value: Value, picture: _Picture, known: _Known) -> 
         if label.below and others and _is_same(others):
             return _claim(number, value, [(label, others[0])])
     return None
+
+
+def _other_meaning(number: str, value: Value, picture: _Picture, known: _Known) -> Difference | None:
+    """Return where a word that means this term only has another value, if that of the XML stands for another term.
+
+    There is no contradiction if the value of the XML stands beside or below any word that may mean its term.
+    """
+    if (number not in _AMOUNTS and number not in _DATES) or not known.has_other(number, value):
+        return None
+    if not picture.may_contradict(number, _forms(value)):
+        return None
+    search = _SEARCH["amount" if number in _AMOUNTS else number]
+    labels = [it for it in picture.labels if number in it.terms and it.strict]
+    beside = [(label, it) for label in labels for it in picture.right_of(label, search)]
+    below = [it for label in labels if label.below for it in picture.below(label, search)]
+    own = _number_or_date(value)
+    if any(own in it.readings for it in (*below, *(it for _, it in beside))):
+        return None
+    others = [(label, it) for label, it in beside if label.terms == (number,) and not known.explains(number, label, it)]
+    return _claim(number, value, others) if others and _is_same(it for _, it in others) else None
 
 
 def _is_same(found: Iterable[values.Found]) -> bool:
@@ -388,7 +445,7 @@ def _other_account(value: Value, picture: _Picture, known: _Known) -> Difference
     footer are no contradiction.
     """
     accounts = {values.compact(it.text) for number, it in known._filled if number in ("BT-84", "BT-91")}
-    lacking = {it for it in accounts if it not in picture.compact}
+    lacking = {it for it in accounts if not picture.shows_identifier(it)}
     if not re.match("[A-Z]{2}[0-9]{2}", values.compact(value.text)):
         return None
     if lacking == accounts:

@@ -16,6 +16,8 @@ _NUMBER: Final = re.compile(
     r"|\d+(?:[.,]\d+)*"
 )
 _MAX_DIGITS: Final = 15
+_MAX_IDENTIFIER: Final = 100
+"""Longer ones are no words of a page."""
 _NOT_AN_AMOUNT: Final = re.compile(r"\s*%|[.,]?\d")
 _BEFORE: Final = re.compile(r"(?:\A|[\s(:=€$£+\-\u2212–]|\b(?:EUR|USD|GBP|CHF))\Z")
 _AFTER: Final = re.compile(r"\Z|[\s)€$£*;,.\-–]|(?:EUR|USD|GBP|CHF)\b")
@@ -221,6 +223,32 @@ def unaccented(text: str) -> str:
     'Echeance, fallig, Straße'
     """
     return text if text.isascii() else text.translate(_UNACCENTED)
+
+
+def contains(text: str, identifier: str) -> bool:
+    """Return whether a text has an identifier as a whole, whatever blanks and marks divide it.
+
+    What goes on with a digit, a capital letter, or the mark that divides the identifier is another one. Small letters
+    may belong to a word from which the blank was lost.
+
+    >>> [contains(it, "DE1234567") for it in ("DE 123-45.67, fällig", "DE12345678", "DE 123 456 78")]
+    [True, False, False]
+    """
+    characters = re.sub(r"[\W_]", "", identifier)
+    if not 0 < len(characters) <= _MAX_IDENTIFIER:
+        return False
+    written = r"[\W_]*".join(characters)
+    expression = rf"(?<![0-9A-Z])(?<![0-9A-Z][-/])(?i:{written})(?![0-9A-Z])"
+    return any(not _goes_on(match) for match in re.finditer(expression, text))
+
+
+def _goes_on(match: re.Match[str]) -> bool:
+    """Return whether more digits follow after a mark that divides what was found, such as a blank in an account."""
+    following = re.match(rf"([{_BLANK}./_-])\d", match.string[match.end() : match.end() + 2])
+    if not following:
+        return False
+    mark = following[1]
+    return bool(re.search(rf"\d{mark}\d", match[0])) if mark in _BLANK else mark in match[0]
 
 
 def compact(text: str) -> str:

@@ -19,8 +19,11 @@ def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     """Return a formatted value: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
 
     A number has at least as many decimals as ``actual`` in ``values``, but no zeros after the second one; if there is
-    no such number, it keeps its own. Text is unchanged.
+    no such number, it keeps its own. Text is unchanged. Of a list, each entry is formatted, and its parts
+    have a blank between them: "BT-2 2026-12-31, BT-112 1,234.50".
     """
+    if isinstance(value, tuple):
+        return ", ".join(" ".join(show(part, values, language) for part in it) for it in value)
     if isinstance(value, datetime.date):
         return format_date(value, language)
     if not isinstance(value, Decimal) or not value.is_finite():
