@@ -104,7 +104,9 @@ def generate(
 
     Raises:
         DraftError: the draft is not JSON, has invalid fields, or has totals that differ from the calculated ones.
-        ValueError: the language is not supported, or there are files to attach and the format is not ZUGFERD.
+        NotAttachable: there are files to attach and the format is not ZUGFERD; one cannot be attached; or the PDF would
+            be too large.
+        ValueError: the language is not supported.
         OSError: a file cannot be opened.
         MissingDependency: the format is ZUGFERD, and the extra "pdf" is not installed.
     """
@@ -119,9 +121,9 @@ def generate(
         hybrid, omitted = _hybrid(checked, invoice, lang, attach)
         pdf, attached, embedded = hybrid.pdf, hybrid.attached, EmbeddedXml(True, "CII", hybrid.filename)
     elif attach:
-        raise ValueError(
-            f"argument 'attach' needs the format 'ZUGFERD', not {checked.format!r}: only a PDF has attachments"
-        )
+        from einvoice.pdf.writer.attachments import NotAttachable
+
+        raise NotAttachable("format", format=checked.format)
     xml = b"" if pdf else write(invoice, checked.root)
     result = _with_draft_pointers(validate(pdf or xml, lang=lang), checked)
     return Generated(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Final
 
-from einvoice.pdf.writer.attachments import RELATIONSHIPS, AttachedFile
+from einvoice.pdf.writer.attachments import RELATIONSHIPS, AttachedFile, NotAttachable, file_at
 
 _PARTS: Final = 2
 
@@ -28,13 +29,21 @@ def attached_files(arguments: list[str]) -> list[AttachedFile]:
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: there is no such relationship.
+        NotAttachable: a file cannot be attached, or there is no such relationship.
     """
     return [_attached(it) for it in arguments]
 
 
 def _attached(argument: str) -> AttachedFile:
-    name, *rest = [argument] if Path(argument).exists() else argument.split(",", _PARTS)
-    relationship, description = (*rest, "", "")[:_PARTS]
-    path = Path(name)
-    return AttachedFile(path.name, path.read_bytes(), relationship or RELATIONSHIPS[0], description)
+    name = _existing(argument)
+    if not name:
+        raise NotAttachable("no_file")
+    relationship, description = (*argument[len(name) + 1 :].split(",", 1), "")[:_PARTS]
+    return file_at(Path(name), relationship or RELATIONSHIPS[0], description)
+
+
+def _existing(argument: str) -> str:
+    """Return the name of the file: the longest one that exists, since names may have commas; else the first part."""
+    parts = argument.split(",")
+    names = (",".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next(filter(os.path.exists, names), parts[0])

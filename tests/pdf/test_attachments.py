@@ -2,13 +2,16 @@
 
 import io
 import json
+import pickle
+import random
+from pathlib import Path
 
 import pytest
 
 import einvoice
 from einvoice import AttachedFile
 from einvoice.cli import main
-from einvoice.pdf.writer.attachments import file_specification, renamed
+from einvoice.pdf.writer.attachments import LIMIT, NotAttachable, file_specification, renamed
 from einvoice.visualization import invoice_pdf
 from tests.helpers.full import full_invoice
 from tests.helpers.hybrids import XML
@@ -159,3 +162,158 @@ def test_reader_prefers_the_name_in_the_metadata(page):
         out = io.BytesIO()
         pdf.save(out)
     assert einvoice.extract(out.getvalue()).name == "rechnung.xml"
+
+
+# Files that cannot be attached
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ({"name": Path("a.txt")}, "no_name"),
+        ({"name": ""}, "no_name"),
+        ({"data": bytearray(b"1")}, "data"),
+        ({"data": "1"}, "data"),
+        ({"name": "d/a.txt"}, "folder"),
+        ({"name": "d\\a.txt"}, "folder"),
+        ({"name": ".."}, "folder"),
+        ({"name": "a\n.txt"}, "name"),
+        ({"name": "\u202egpj.exe"}, "name"),
+        ({"name": "bad\udcff.txt"}, "name"),
+        ({"description": "bad\udcff"}, "description"),
+        ({"description": "a\x00"}, "description"),
+        ({"description": 7}, "description"),
+        ({"mime": "/"}, "mime"),
+        ({"mime": "text"}, "mime"),
+        ({"relationship": "Picture"}, "relationship"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_each_language(file, reason):
+    with pytest.raises(NotAttachable) as raised:
+        AttachedFile(**{"name": "a.txt", "data": b"1", **file})
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert error.reason == reason
+    texts = [error.text(lang) for lang in ("de", "en", "fr")]
+    assert len(set(texts)) == 3
+    assert str(error) == texts[1]
+    for text in texts:
+        assert text.isprintable()
+        assert "{" not in text
+        assert "name" in file or "a.txt" in text
+
+
+def test_description_may_have_several_lines():
+    assert AttachedFile("a.txt", b"1", description="Zeile 1\nZeile 2").description.endswith("2")
+
+
+def test_files_of_the_invoice_never_stop_it(page):
+    invoice = full_invoice()
+    (document,) = (it for it in invoice.documents if it.attachment)
+    document.attachment.attributes["filename"], document.attachment.attributes["mimeCode"] = "..", "/"
+    assert einvoice.embed(page, invoice).attached == ("BG-24",)
+
+
+@pytest.fixture
+def arguments(page, tmp_path, sample):
+    (tmp_path / "page.pdf").write_bytes(page)
+    return ["embed", str(tmp_path / "page.pdf"), str(sample("cii-invoice.xml")), "-o", str(tmp_path / "out.pdf")]
+
+
+def test_pdf_that_would_be_too_large_is_not_written(arguments, tmp_path, capsys):
+    (tmp_path / "draft.json").write_text(json.dumps(minimal_draft()), "utf-8")
+    large, huge, out = tmp_path / "large.bin", tmp_path / "huge.bin", tmp_path / "out.pdf"
+    large.write_bytes(random.Random(1).randbytes(LIMIT))
+    huge.write_bytes(bytes(LIMIT + 1))
+    for command in (arguments, ["generate", str(tmp_path / "draft.json"), "--format", "ZUGFERD", "-o", str(out)]):
+        for file in (large, huge):
+            assert main([*command, "--attach", str(file), "--lang", "de"]) == 2
+            text = capsys.readouterr().err
+            assert file.name in text
+            assert f"größer als {LIMIT} Bytes" in text
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("attach", "found"),
+    [
+        ("", "--attach braucht eine Datei"),
+        (",Source", "--attach braucht eine Datei"),
+        ("{0}/a.txt,Picture", "die Beziehung muss eine von Supplement"),
+        ("{0}/a.txt,Source,\udcff", "die Beschreibung darf keine unsichtbaren Zeichen"),
+        ("{0}/a\u202e.txt", "darf keine unsichtbaren Zeichen enthalten"),
+    ],
+)
+def test_wrong_option_is_explained_in_the_language(arguments, tmp_path, capsys, attach, found):
+    for name in ("a.txt", "a\u202e.txt"):
+        (tmp_path / name).write_bytes(b"1")
+    assert main([*arguments, "--attach", attach.format(tmp_path), "--lang", "de"]) == 2
+    assert found in capsys.readouterr().err
+
+
+def test_format_without_attachments_is_explained_in_the_language(tmp_path, capsys):
+    (tmp_path / "draft.json").write_text(json.dumps(minimal_draft()), "utf-8")
+    attach = ["--attach", str(tmp_path / "draft.json"), "--lang", "de"]
+    assert main(["generate", str(tmp_path / "draft.json"), "--format", "CII", *attach]) == 2
+    assert "das Format ZUGFERD wählen" in capsys.readouterr().err
+
+
+def test_long_descriptions_and_names_with_commas(arguments, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"1")
+    (tmp_path / "b, c.txt").write_bytes(b"2")
+    description = "lang, " * 60
+    attach = ["--attach", f"{tmp_path}/a.txt,Supplement,{description}", "--attach", f"{tmp_path}/b, c.txt,Source,C, D"]
+    assert main([*arguments, *attach]) == 0
+    files = attached((tmp_path / "out.pdf").read_bytes())
+    assert files["a.txt"][:2] == ("/Supplement", description)
+    assert files["b, c.txt"][:2] == ("/Source", "C, D")
+
+
+# Files that are there already
+
+
+def test_embedding_again_repeats_no_file(page):
+    invoice = full_invoice()
+    (document,) = (it for it in invoice.documents if it.attachment)
+    other = AttachedFile("aufmass.pdf", b"%PDF-1.7 other")
+    first = einvoice.embed(page, invoice, attach=[other])
+    assert first.attached == ("aufmass.pdf", "aufmass (2).pdf")
+    assert einvoice.embed(first.pdf, invoice, attach=[other]).attached == ()
+    renamed_there = einvoice.embed(page, full_invoice(), attach=[AttachedFile("x.pdf", document.attachment.value)])
+    assert set(renamed_there.attached) == {"aufmass.pdf", "x.pdf"}
+    taken = [("a.pdf", b"1"), ("a (2).pdf", b"2")]
+    assert renamed([AttachedFile("a.pdf", b"2")], taken, []) == []
+    assert [it.name for it in renamed([AttachedFile("b.pdf", b"2")], taken, [])] == ["b.pdf"]
+
+
+def test_contained_file_under_another_name_is_not_repeated(page):
+    (document,) = (it for it in full_invoice().documents if it.attachment)
+    without = full_invoice()
+    without.documents = tuple(it for it in without.documents if not it.attachment)
+    first = einvoice.embed(page, without, attach=[AttachedFile("x.pdf", document.attachment.value)])
+    assert first.attached == ("x.pdf",)
+    assert einvoice.embed(first.pdf, full_invoice()).attached == ()
+
+
+# Output files
+
+
+@pytest.mark.parametrize("command", ["embed", "generate", "extract"])
+def test_output_is_written_completely_or_not_at_all(command, arguments, tmp_path, monkeypatch, capsys):
+    (tmp_path / "draft.json").write_text(json.dumps(minimal_draft()), "utf-8")
+    out = tmp_path / "out.pdf"
+    assert main(arguments) == 0
+    (tmp_path / "hybrid.pdf").write_bytes(out.read_bytes())
+    given = {"generate": str(tmp_path / "draft.json"), "extract": str(tmp_path / "hybrid.pdf")}
+    chosen = arguments if command == "embed" else [command, given[command], "-o", str(out)]
+    out.write_bytes(b"before")
+    write = Path.write_bytes
+
+    def fail(path, data):
+        write(path, data[:10])
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    assert main(chosen) == 2
+    assert out.read_bytes() == b"before"
+    assert str(out) in capsys.readouterr().err
+    assert not list(tmp_path.glob(".*"))

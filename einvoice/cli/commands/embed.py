@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.cli.attachments import add_attach, attached_files
-from einvoice.cli.common import add_lang
+from einvoice.cli.common import add_lang, replace_file
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
 from einvoice.facturx.profile import PROFILES
 from einvoice.localization import Messages
+from einvoice.pdf.writer.attachments import NotAttachable
 from einvoice.pdf.writer.embed import HybridPdf, embed
 from einvoice.quotation import printable
 from einvoice.result import Language
@@ -45,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
     labels, file = _LABELS[options.lang], options.pdf
     try:
         attach = attached_files(options.attach)
-    except ValueError as error:
-        print(error, file=sys.stderr)
+    except NotAttachable as error:
+        print(error.text(options.lang), file=sys.stderr)
         return REFUSED
     except OSError as error:
         report_problem(str(error.filename), error, options.lang)
@@ -57,12 +58,15 @@ def run(options: argparse.Namespace) -> int:
         invoice, _ = source_bytes(file)
         made = embed(page, invoice, profile=options.profile, lang=options.lang, attach=attach)
         file = options.output
-        file.write_bytes(made.pdf)
+        replace_file(file, made.pdf)
     except PdfNotEmbeddable as error:
         print(f"{printable(str(options.pdf))}: {labels[error.cause]}", file=sys.stderr)
         return REFUSED
     except MissingDependency as error:
         print(error, file=sys.stderr)
+        return REFUSED
+    except NotAttachable as error:
+        print(error.text(options.lang), file=sys.stderr)
         return REFUSED
     except ValueError:
         print(f"{printable(str(options.invoice))}: {labels['ubl']}", file=sys.stderr)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.cli.common import add_lang, source
+from einvoice.cli.common import add_lang, replace_file, source
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import UnreadableDocument
 from einvoice.localization import Messages
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         if options.output in (None, "-"):
             sys.stdout.buffer.write(extracted.xml)
         else:
-            Path(options.output).write_bytes(extracted.xml)
+            replace_file(Path(options.output), extracted.xml)
             stream = sys.stdout
     except (UnreadableDocument, OSError) as error:
         report_problem(options.file, error, options.lang)

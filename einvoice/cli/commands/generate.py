@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from einvoice.cli.attachments import add_attach, attached_files
-from einvoice.cli.common import add_lang, source
+from einvoice.cli.common import add_lang, replace_file, source
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, Outcome, report_problem
 from einvoice.errors import DraftError
 from einvoice.generation import Generated, generate
 from einvoice.localization import Messages
+from einvoice.pdf.writer.attachments import NotAttachable
 from einvoice.quotation import printable
 
 _LABELS = Messages("einvoice.cli", "embed")
@@ -42,14 +43,14 @@ def run(options: argparse.Namespace) -> int:
         attach = attached_files(options.attach)
         generated = generate(source(options.file), options.format, lang=options.lang, attach=attach)
         if options.output is not None:
-            options.output.write_bytes(generated.data)
+            replace_file(options.output, generated.data)
     except DraftError as error:
         for problem in error.errors:
             where = (printable(options.file), problem.pointer, problem.message(options.lang))
             print(": ".join(part for part in where if part), file=sys.stderr)
         return UNREADABLE
-    except ValueError as error:  # of the option --attach
-        print(error, file=sys.stderr)
+    except NotAttachable as error:
+        print(error.text(options.lang), file=sys.stderr)
         return UNREADABLE
     except OSError as error:
         report_problem(str(error.filename or options.file), error, options.lang)

@@ -22,7 +22,9 @@ from einvoice.pdf.embedded_invoice import NAMES
 from einvoice.pdf.reader.release import releases
 from einvoice.pdf.reader.signatures import is_signed
 from einvoice.pdf.writer.attachments import (
+    LIMIT,
     AttachedFile,
+    NotAttachable,
     Source,
     file_specification,
     files_of_invoice,
@@ -32,6 +34,7 @@ from einvoice.pdf.writer.attachments import (
 )
 from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
+from einvoice.quotation import quote
 from einvoice.result.languages import Language
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import identify
@@ -42,6 +45,7 @@ INVOICE_NAMES: Final = tuple(it for it in NAMES if it != "order-x.xml")
 
 _MESSAGES: Final = Messages("einvoice.pdf", "embed")
 _MAX_FILES: Final = 10_000
+_MAX_QUOTED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ def embed(
     Raises:
         PdfNotEmbeddable: the PDF is encrypted or damaged.
         UnreadableDocument: the XML is not an invoice.
+        NotAttachable: a file cannot be attached, or the PDF would be larger than the limit of input files.
         ValueError: the XML is UBL, the profile does not allow the relationship, ``when`` has no time zone, or the
             language is not supported.
         OSError: a file cannot be opened.
@@ -117,7 +122,8 @@ def embed(
     moment = _noon_of_issue_date(model) if when is None else when
     if moment.tzinfo is None:
         raise ValueError("argument 'when' must have a time zone")
-    further = [*files_of_invoice(content if isinstance(content, Invoice) else model), *files_to_attach(attach)]
+    contained = list(files_of_invoice(content if isinstance(content, Invoice) else model))
+    further = files_to_attach(attach)
     with open_pdf(page) as document:
         violations = pdfa_violations(document, lang)
         if is_signed(document):
@@ -125,12 +131,13 @@ def embed(
         own = AttachedFile(
             selected.filename, data, selected_relationship, _MESSAGES[lang]["description"], mime="text/xml"
         )
-        attached = _attach(document, own, further, pdf_date(moment))
+        attached = _attach(document, own, contained, further, pdf_date(moment))
         version = _version(selected, model)
         _update_metadata(document, selected, version, moment, keep_claim=not violations)
-        return HybridPdf(
-            save_pdf(document), not violations, tuple(violations), tuple(warnings), selected, data, attached
-        )
+        made = save_pdf(document)
+    if attached and len(made) > LIMIT:
+        raise NotAttachable("pdf_size", names=quote(", ".join(attached), limit=_MAX_QUOTED), limit=LIMIT)
+    return HybridPdf(made, not violations, tuple(violations), tuple(warnings), selected, data, attached)
 
 
 def open_pdf(data: bytes) -> Any:
@@ -237,16 +244,22 @@ def _noon_of_issue_date(invoice: Invoice) -> datetime.datetime:
 # ---------------------------------------------------------------- the attachment
 
 
-def _attach(document: Any, invoice: AttachedFile, further: Sequence[AttachedFile], date: str) -> tuple[str, ...]:
-    """Attach the XML and further files, associate all attachments with the document, and return the further names."""
+def _attach(
+    document: Any, invoice: AttachedFile, contained: Sequence[AttachedFile], further: Sequence[AttachedFile], date: str
+) -> tuple[str, ...]:
+    """Attach the XML, the files that it contains, and further ones; return the names of those beside the XML.
+
+    A contained file that the PDF has already, under whatever name, is not repeated. All attachments are associated with
+    the document.
+    """
     from pikepdf import Array, Dictionary, String
 
     files = [(name, it) for name, it in _files(document) if not _is_invoice(_name(name, it))]
     for _, other in files:
         _complete(other)
-    names = {it.name for it in further}
-    taken = [(it, _content(file) if it in names else b"") for it, file in ((_name(*it), it[1]) for it in files)]
-    added = renamed(further, taken, NAMES)
+    taken = [(_name(*it), _content(it[1]) if contained or further else None) for it in files]
+    there = {content for _, content in taken}
+    added = renamed([*(it for it in contained if it.data not in there), *further], taken, NAMES)
     own = file_specification(document, invoice, date)
     files += [(it.name, file_specification(document, it, date)) for it in added]
     files.append((invoice.name, own))
@@ -260,12 +273,12 @@ def _attach(document: Any, invoice: AttachedFile, further: Sequence[AttachedFile
     return tuple(it.name for it in added)
 
 
-def _content(file: Any) -> bytes:
-    """Return the content of an existing attachment; b"" if it cannot be decoded."""
+def _content(file: Any) -> bytes | None:
+    """Return the content of an existing attachment; None if it cannot be decoded."""
     try:
         return bytes(file.EF.get("/UF", file.EF.get("/F")).read_bytes())
     except (AttributeError, ValueError, RuntimeError):
-        return b""
+        return None
 
 
 def _files(document: Any) -> list[tuple[str, Any]]:
