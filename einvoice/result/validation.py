@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from einvoice.assessment import Assessment
     from einvoice.notebook.view import ResultView
     from einvoice.repair import Cause
     from einvoice.repair.causes import Causes
@@ -179,6 +180,27 @@ class ValidationResult:
     def known_causes(self) -> Causes | None:
         """The causes if `causes` has found them without a time limit; else None."""
         return self.__dict__.get("_causes")
+
+    def assessment(self, law: str | None = None, *, items: bool = True) -> Assessment | None:
+        """Return what the document and its errors mean for the recipient under the VAT law of a country.
+
+        It has the class of each error, what the document is, what follows on its date of supply, and, as information
+        of a layer of its own, what the law requires and EN 16931 does not. It is information, not advice, and changes
+        neither the findings nor `is_valid`. The sources are those of `rules/vat-*/law.toml`.
+
+        Args:
+            law: country of the law: "de". Default: the country of seller (BT-40) and buyer (BT-55), if it is the same.
+            items: whether to report what the law requires and EN 16931 does not.
+
+        Returns:
+            The assessment; None if the law is not given, and seller and buyer are not in a country whose law is known.
+
+        Raises:
+            ValueError: the law is unknown; the message lists the known ones.
+        """
+        from einvoice.assessment import assess
+
+        return assess(self, law, items)
 
     def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.

@@ -189,9 +189,8 @@ VALID: Final = (
 INVALID: Final = (
     Case("no number", LARGE, (put(f"{CII}/rsm:ExchangedDocument/ram:ID", ""),), "CII",
          errors={"BR-02": CONTENT}, contested=frozenset({"BR-02"})),
-    Case("no name of the payee", {**LARGE, "payee": {"name": "Factoring Bank AG"}},
-         (put("//ram:PayeeTradeParty/ram:Name", ""),), "CII",
-         errors={"BR-17": RULE}, contested=frozenset({"BR-17"})),
+    Case("no number of the line", LARGE, (put("//ram:AssociatedDocumentLineDocument/ram:LineID", ""),), "CII",
+         errors={"BR-21": RULE}, contested=frozenset({"BR-21"})),
     Case("no name of the seller", LARGE, (remove(PARTY.format("Seller")),), "CII",
          errors={"BR-06": CONTENT}, contested=frozenset({"BR-06"})),
     Case("no name of the buyer", LARGE, (remove(PARTY.format("Buyer")),), "CII",

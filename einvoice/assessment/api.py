@@ -1,0 +1,103 @@
+"""Assesses a validation result by the VAT law of a country."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final
+
+from einvoice.assessment.assessment import AssessedError, Assessment, Kind
+from einvoice.assessment.law import FORMAT, Law, law, laws, with_items
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import Date
+from einvoice.result import Finding, ValidationResult
+from einvoice.rulebook.program import engine
+from einvoice.rulebook.releases import releases
+from einvoice.validation.findings import FindingBuilder
+from einvoice.validation.limits import FindingsByCode
+from einvoice.validation.selection import select
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def assess(result: ValidationResult, country: str | None, items: bool) -> Assessment | None:
+    """Return the assessment of a result; see `ValidationResult.assessment`."""
+    known = law(country) if country else _law_of(result.invoice)
+    if known is None:
+        return None
+    errors = tuple(
+        AssessedError(it, known.classify(it.code, it.layer, it.severity, it.terms), known) for it in result.errors
+    )
+    profile = result.identity.specification.facturx_profile
+    not_invoice = result.identity.profile if profile in known.not_invoice else ""
+    kind = _kind(result, errors, not_invoice)
+    day = supply_date(result.invoice)
+    return Assessment(
+        law=known,
+        kind=kind,
+        profile=not_invoice,
+        errors=errors,
+        items=_missing_items(result, known) if items else (),
+        supply_date=day,
+        follows=_follows(known, result.invoice, day) if kind == "other_invoice" else _NOTHING,
+        lang=result.lang,
+    )
+
+
+def _law_of(invoice: Invoice) -> Law | None:
+    """Return the law of the country that seller and buyer have in common; None if there is none."""
+    seller = str(invoice.seller.address.country_code or "")
+    return laws().get(seller) if seller == str(invoice.buyer.address.country_code or "") else None
+
+
+def _kind(result: ValidationResult, errors: tuple[AssessedError, ...], profile: str) -> Kind:
+    if profile or any(it.error_class == FORMAT for it in errors):
+        return "other_invoice"
+    return "e_invoice" if result.stack.complete else "open"
+
+
+def supply_date(invoice: Invoice) -> datetime.date | None:
+    """Return the last day of the supply: of delivery (BT-72), period (BG-14, BG-26) or tax point (BT-7)."""
+    days = [day for it in _supply_dates(invoice) if isinstance(day := it.date, datetime.date)]
+    return max(days, default=None)
+
+
+def _supply_dates(invoice: Invoice) -> Iterator[Date]:
+    periods = [*invoice.periods, *(period for line in invoice.lines for period in line.periods)]
+    dates = (it for period in periods for it in (period.start, period.end))
+    tax_points = (it.tax_point_date for it in invoice.vat_breakdown)
+    known = (*(it.date for it in invoice.deliveries), *dates, invoice.tax_point_date, *tax_points)
+    return (it for it in known if it)
+
+
+def _follows(known: Law, invoice: Invoice, day: datetime.date | None) -> Mapping[str, Any]:
+    """Return the first table of the law that applies to another invoice."""
+    return next(it for it in known.follows if _applies(it, invoice, day))
+
+
+def _applies(table: Mapping[str, Any], invoice: Invoice, day: datetime.date | None) -> bool:
+    if "max_gross" in table:
+        categories = {str(it.category) for it in invoice.vat_breakdown}
+        gross, is_known = invoice.totals.gross, str(invoice.currency) == table["currency"]
+        is_small = bool(gross) and bool(gross <= Decimal(table["max_gross"]))
+        return is_known and is_small and categories.isdisjoint(table["not_categories"])
+    if table.get("no_date"):
+        return day is None
+    return "until" not in table or (day is not None and day.isoformat() <= table["until"])
+
+
+def _missing_items(result: ValidationResult, known: Law) -> tuple[Finding, ...]:
+    """Return what the law requires and EN 16931 does not; the rules run on the invoice that was validated."""
+    data = with_items(known, result.options.data)
+    sets = releases(data).sets
+    stack = [(name, sets[name].newest) for name in known.rulesets]
+    selection = select(replace(result.identity, data=data), replace(result.options, data=data))
+    build = FindingBuilder(result.document.data, result.invoice, selection, False, result.lang)
+    found = FindingsByCode()
+    for violation in engine.rulebook(data).program(result.identity.syntax, stack).run(result.invoice):
+        rule = violation.rule
+        found.add(rule.code, rule.severity, partial(build.of_rule, violation, rule.layer))
+    return tuple(found.findings())

@@ -1,0 +1,135 @@
+"""The VAT law of a country as data: `rules/vat-*/law.toml`, which describes the keys."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from einvoice import cache
+from einvoice.localization import Language, choose
+from einvoice.resources import RuleData, rules_folder, shipped
+
+FORMAT: Final = "format"
+CONTENT: Final = "content"
+BUSINESS_RULE: Final = "business_rule"
+BY_TERM: Final = "by_term"
+NOT_AN_ERROR: Final = "severity"
+_FILE: Final = "law.toml"
+
+
+class Classification(NamedTuple):
+    """The class of an error, or why it has none.
+
+    Attributes:
+        error_class: "format", "content", "business_rule", or "" for none.
+        item: the item of the law that the error affects, by language; empty for none.
+        source: where the law requires the item; "" for none.
+        contested: why another class is possible, by language; empty if the class is not contested.
+        reason: why there is no class, by language; empty if there is one.
+    """
+
+    error_class: str
+    item: Mapping[Language, str] = {}
+    source: str = ""
+    contested: Mapping[Language, str] = {}
+    reason: Mapping[Language, str] = {}
+
+
+class Law:
+    """The VAT law of a country.
+
+    Attributes:
+        folder: folder of the data.
+        country: ISO 3166 code, such as "DE".
+        not_invoice: names of the Factur-X profiles that are no e-invoices.
+        follows: what follows for a document that is no e-invoice; the first table that applies.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._data = cache.toml(folder / _FILE)
+        self.folder = folder
+        self.country: str = self._data["country"]
+        self.not_invoice: Sequence[str] = self._data["not_invoice"]
+        self.follows: Sequence[Mapping[str, Any]] = self._data["follows"]
+
+    @property
+    def rulesets(self) -> Mapping[str, Path]:
+        """The rule sets with the items that the law requires and EN 16931 does not, by name."""
+        return {name: self.folder / name for name in self._data["rulesets"]}
+
+    def text(self, key: str, lang: Language) -> str:
+        """Return a text of the table `texts`."""
+        texts: dict[Language, str] = {tag: table[key] for tag, table in self._data["texts"].items() if key in table}
+        return choose(texts, lang)
+
+    def class_name(self, error_class: str, lang: Language) -> str:
+        """Return the name of a class."""
+        names: dict[Language, str] = self._data["classes"][error_class]["name"]
+        return choose(names, lang)
+
+    def meaning(self, error_class: str, lang: Language) -> str:
+        """Return the definition of a class and what follows."""
+        meanings: dict[Language, str] = self._data["classes"][error_class]["meaning"]
+        return choose(meanings, lang)
+
+    def basis(self, error_class: str) -> str:
+        """Return where a class is defined."""
+        basis: str = self._data["classes"][error_class]["basis"]
+        return basis
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes, the gravest first."""
+        return tuple(self._data["classes"])
+
+    def classify(self, code: str, layer: str, severity: str, terms: Iterable[str]) -> Classification:
+        """Return the class of a finding or of a catalog entry, which depends on its code, layer and leading term."""
+        row = next(it for it in self._data["codes"] if _matches(it["layers"], layer) and _matches(it["codes"], code))
+        if "none" in row:
+            return Classification("", reason=self._data["none"][row["none"]])
+        if severity != "fatal":
+            return Classification("", reason=self._data["none"][NOT_AN_ERROR])
+        contested = self._data["contested"][row["contested"]] if "contested" in row else {}
+        if row["class"] != BY_TERM:
+            return Classification(row["class"], contested=contested)
+        leading = next(iter(terms), "")
+        item = next((it for it in self._data["items"] if leading in it["terms"]), None)
+        if item is None:
+            return Classification(BUSINESS_RULE, contested=contested)
+        return Classification(CONTENT, item["name"], item["source"], contested)
+
+    def __repr__(self) -> str:
+        return f"<Law {self.country}>"
+
+
+def _matches(patterns: Iterable[str], text: str) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+@functools.cache
+def laws() -> Mapping[str, Law]:
+    """Return the laws by country."""
+    known = (Law(path.parent) for path in sorted(rules_folder().glob(f"vat-*/{_FILE}")))
+    return {law.country: law for law in known}
+
+
+def law(country: str) -> Law:
+    """Return the law of a country, such as "de"; raise `ValueError` listing the known ones for another."""
+    known = laws()
+    if country.upper() not in known:
+        names = " or ".join(repr(name.lower()) for name in known)
+        raise ValueError(f"argument 'law' must be {names}, not {country!r}")
+    return known[country.upper()]
+
+
+def with_items(law: Law, data: RuleData | None) -> RuleData:
+    """Return rule data with the rule sets of a law."""
+    return _with_items(law, data or shipped())
+
+
+@functools.lru_cache(maxsize=8)
+def _with_items(law: Law, data: RuleData) -> RuleData:
+    return RuleData(data.root, {**data.added, **law.rulesets})
