@@ -141,7 +141,7 @@ class Assessment:
         """Return the lines about the errors: a class with its definition, then its codes; last those without."""
         lines = []
         for name in self._present():
-            codes = _codes([it for it in self.errors if it.error_class == name], self.law.text("contested", lang))
+            codes = _codes([it for it in self.errors if it.error_class == name], lang)
             heading = f"{self.law.class_name(name, lang)} ({self.law.basis(name)})"
             lines += [f"- {heading}: {codes}", f"  {self.law.meaning(name, lang)}"]
         texts = dict.fromkeys(choose(it.classification.contested, lang) for it in self.errors if it.is_contested)
@@ -156,9 +156,16 @@ class Assessment:
         return f"<Assessment {self.law.country}: {self.kind}, {len(self.errors)} errors, {len(self.items)} items>"
 
 
-def _codes(errors: list[AssessedError], contested: str) -> str:
-    marked = (f"{it.finding.code} ({contested})" if it.is_contested else it.finding.code for it in errors)
-    return ", ".join(dict.fromkeys(marked))
+def _codes(errors: list[AssessedError], lang: Language) -> str:
+    """Return the codes, each with the item that it affects and whether its class is contested."""
+    return ", ".join(dict.fromkeys(_code(it, lang) for it in errors))
+
+
+def _code(error: AssessedError, lang: Language) -> str:
+    item = error.classification.item
+    remarks = [choose(item, lang)] if item else []
+    remarks += [error.law.text("contested", lang)] if error.is_contested else []
+    return f"{error.finding.code} ({'; '.join(remarks)})" if remarks else error.finding.code
 
 
 def _item(finding: Finding, lang: Language) -> dict[str, Any]:

@@ -36,7 +36,11 @@ def _json(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
 def _item(outcome: Outcome, lang: Language) -> dict[str, Any]:
     if outcome.result is not None:
         summary = dataclasses.asdict(outcome.result.summary)
-        return {"file": outcome.file, **outcome.result.to_dict(lang), "invoice_summary": summary}
+        return {
+            "file": outcome.file,
+            **outcome.result.to_dict(lang, assessment=outcome.assessment),
+            "invoice_summary": summary,
+        }
     assert outcome.problem is not None
     return {"file": outcome.file, "status": "unreadable", "is_valid": False, "problem": outcome.problem._asdict()}
 

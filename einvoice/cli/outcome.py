@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from einvoice.errors import UnreadableDocument
 from einvoice.quotation import printable
 from einvoice.render.text import LABELS
 from einvoice.result import Language, ValidationResult, explain_error
+
+if TYPE_CHECKING:
+    from einvoice.assessment import Assessment
 
 VALID, FINDINGS, UNREADABLE = range(3)
 """Exit status: no errors; errors; an unreadable file, no file, or an invalid option."""
@@ -35,6 +38,7 @@ class Outcome(NamedTuple):
         problem: why not.
         causes: the causes of the findings, if they are shown.
         lists_causes: whether all causes are shown, not only the first one.
+        assessment: what the invoice means under a VAT law, None if none applies; False if it is not shown.
     """
 
     file: str
@@ -42,6 +46,7 @@ class Outcome(NamedTuple):
     problem: Problem | None = None
     causes: tuple[Any, ...] = ()
     lists_causes: bool = False
+    assessment: Assessment | Literal[False] | None = False
 
 
 def report_problem(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:

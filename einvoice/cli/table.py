@@ -6,7 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
@@ -24,6 +24,9 @@ from einvoice.render.text import (
     severity,
 )
 from einvoice.result import Finding, Language
+
+if TYPE_CHECKING:
+    from einvoice.assessment import Assessment
 
 _MAX_WIDTH: Final = 110
 _MIN_TEXT_WIDTH: Final = 30
@@ -85,7 +88,16 @@ class _Table:
                 _GAP + self._paint(heading, _BOLD),
                 *(line for text in deviating for line in self._wrapped(text)),
             ]
+        if outcome.assessment is not False:
+            lines += ["", *self._assessment(outcome.assessment)]
         return "\n".join(lines) + "\n\n"
+
+    def _assessment(self, assessment: Assessment | None) -> list[str]:
+        """Return the lines of an assessment, its title in bold."""
+        if assessment is None:
+            return self._wrapped(_TEXTS[self._lang]["no_law"])
+        title, *others = assessment.to_text(self._lang).rstrip().splitlines()
+        return [_GAP + self._paint(title, _BOLD), *(line for text in others for line in self._wrapped(text) or [""])]
 
     def block(
         self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding], differences: Sequence[str]

@@ -221,7 +221,13 @@ class ValidationResult:
 
         return fix(self, unsafe)
 
-    def to_dict(self, lang: Language | None = None, *, causes: bool | Sequence[Cause] = False) -> dict[str, Any]:
+    def to_dict(
+        self,
+        lang: Language | None = None,
+        *,
+        causes: bool | Sequence[Cause] = False,
+        assessment: bool | Assessment | None = False,
+    ) -> dict[str, Any]:
         """Return the result as plain data, ready for JSON; numbers are decimal text.
 
         Args:
@@ -232,11 +238,16 @@ class ValidationResult:
                 explains), "remaining" (the number of other findings) and "changes" (each with "text", "proof",
                 "copy_text" (what is changed, then where, for the clipboard), "terms", "safe", "resolves" and "edits").
                 The key "causes_ended_by" is "time" or "validations" if the search ended at this limit, otherwise "".
+            assessment: whether to add the key "assessment" to "validation_details", or the `assessment` to add; its
+                value is None if no law is known that applies.
         """
         from einvoice.render.json import result_dict
 
         language = lang or self.lang
         data = result_dict(self, language)
+        if assessment is not False:
+            known = self.assessment() if assessment is True else assessment
+            data["validation_details"]["assessment"] = known and known.to_dict(language)
         if causes is not False:
             found = self.causes() if causes is True else causes
             listed = [*self.errors, *(finding for finding in self.findings if finding.severity != "fatal")]

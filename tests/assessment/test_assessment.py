@@ -54,10 +54,10 @@ def test_a_class_comes_with_its_basis_and_what_is_contested() -> None:
     (error,) = assessed(INVALID[0]).to_dict("de")["errors"]
     assert (error["code"], error["class_name"], error["item"]) == ("BR-02", "Inhaltsfehler", "Rechnungsnummer")
     assert "35a" in error["basis"]
-    assert error["item_source"] == "§ 14 (4) no. 4 UStG"
+    assert error["item_source"] == "§ 14 Abs. 4 Nr. 4 UStG"
     assert "umstritten" in error["contested"]
     text = assessed(INVALID[0]).to_text("de")
-    assert "BR-02 (umstritten)" in text
+    assert "BR-02 (Rechnungsnummer; umstritten)" in text
     assert "Nach einer Meinung" in text
 
 

@@ -26,8 +26,11 @@ from einvoice.rulebook.json_schema.descriptions import DESCRIPTIONS
 from tests.helpers.paths import ROOT
 
 ASSOCIATIONS = tomllib.loads((ROOT / ".taplo.toml").read_text("utf-8"))["rule"]
-#: Files without a schema: examples, translations, lists of overrides and profiles, sentences of composed texts.
-WITHOUT = ("base.toml", "overrides.toml", "profiles.toml", "*/translations/*.toml", "*/syntax/*.toml", "syntax/*.toml")
+#: Files without a schema: examples, translations, lists of overrides and profiles, laws, sentences of composed texts.
+WITHOUT = (
+    "base.toml", "overrides.toml", "profiles.toml", "law.toml", "*/translations/*.toml", "*/syntax/*.toml",
+    "syntax/*.toml",
+)  # fmt: skip
 
 
 @cache

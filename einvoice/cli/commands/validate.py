@@ -10,7 +10,7 @@ import datetime
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from einvoice.cli.common import add_lang, add_rules, output_to, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
@@ -21,12 +21,17 @@ from einvoice.rulebook.rule import SEVERITIES
 from einvoice.syntax.xml import sniff
 from einvoice.validation import ENGINES, MODES, Options, validate
 
+if TYPE_CHECKING:
+    from einvoice.assessment import Assessment
+
 _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility", "picture")
 _BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
 _BATCH_OPTIONS: Final = (
     "workers", "progress", "select", "ignore", "fail_on", "summary", "baseline", "write_baseline", "compare",
     "separator", "encoding", "rows",
 )  # fmt: skip
+_ASSESSED: Final = ("table", "json")
+"""Formats with the assessment."""
 _GLOB: Final = "*?["
 _MAX_SECONDS: Final = 2.0
 """Time limit of the search for the cause that the table begins with."""
@@ -115,6 +120,20 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
         help="also state the causes of the findings, and the changes that resolve them; for many files, the most "
         "frequent causes",
     )
+    report.add_argument(
+        "--assess",
+        action="store_true",
+        help="also state what errors and missing items mean for the recipient under VAT law; information, not advice",
+    )
+    report.add_argument(
+        "--law", metavar="COUNTRY", help="--assess: VAT law, such as de (default: the country of seller and buyer)"
+    )
+    report.add_argument(
+        "--no-items",
+        dest="items",
+        action="store_false",
+        help="--assess: do not report what the law requires and EN 16931 does not",
+    )
     report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report to FILE")
     report.add_argument("-q", "--quiet", action="store_true", help="print no report, totals and progress")
     report.add_argument("--summary", action="store_true", help="print the totals only")
@@ -188,6 +207,7 @@ def run(options: argparse.Namespace) -> int:
     batched = _is_batch(options)
     if options.causes and options.format != "table":
         options.reject("argument --causes: needs --format table")
+    _check_assess(options, batched)
     if batched:
         from einvoice.cli import batch
 
@@ -202,12 +222,30 @@ def run(options: argparse.Namespace) -> int:
         return UNREADABLE
 
 
+def _check_assess(options: argparse.Namespace, batched: bool) -> None:
+    """Reject options that do not go with --assess, and an unknown law."""
+    if not options.assess:
+        if options.law or not options.items:
+            options.reject("arguments --law and --no-items: need --assess")
+        return
+    if batched or options.format not in _ASSESSED:
+        options.reject("argument --assess: needs files that are named one by one, and --format table or json")
+    if options.law:
+        from einvoice.assessment import law
+
+        try:
+            law(options.law)
+        except ValueError as error:
+            options.reject(str(error))
+
+
 def _is_batch(options: argparse.Namespace) -> bool:
     """Return whether there are several files, or options that one file does not need.
 
-    Files named one by one that are compared with the Schematron or with the current release get a full report each.
+    Files named one by one get a full report each if they are assessed, or compared with the Schematron or the current
+    release.
     """
-    is_plain = options.engine == "native" and options.mode == "current"
+    is_plain = options.engine == "native" and options.mode == "current" and not options.assess
     return (
         (len(options.files) > 1 and is_plain)
         or options.format in _BATCH_FORMATS
@@ -255,10 +293,14 @@ def _validate(file: str, options: argparse.Namespace) -> Outcome:
     try:
         arguments = {name: getattr(options, name) for name in _ARGUMENTS}
         result = validate(source(file), **arguments, rules=options.rules)
+        assessment: Assessment | Literal[False] | None = False
+        if options.assess:
+            assessment = result.assessment(options.law, items=options.items)
         if options.causes:
-            return Outcome(file, result, causes=result.causes(), lists_causes=True)
+            return Outcome(file, result, causes=result.causes(), lists_causes=True, assessment=assessment)
         is_shown = bool(result.findings) and options.format == "table" and not options.quiet
-        return Outcome(file, result, causes=result.causes(seconds=_MAX_SECONDS) if is_shown else ())
+        causes = result.causes(seconds=_MAX_SECONDS) if is_shown else ()
+        return Outcome(file, result, causes=causes, assessment=assessment)
     except (UnreadableDocument, OSError) as error:
         return Outcome(file, problem=report_problem(file, error, options.lang))
 
