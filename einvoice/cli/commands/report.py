@@ -30,12 +30,12 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the report and return the exit status."""
-    import einvoice
+    from einvoice.validation import validate
     from einvoice.visualization import report_html, report_pdf, report_text
 
     lang = options.lang
     try:
-        result = einvoice.validate(source(options.file), mode=options.mode, lang=lang, rules=options.rules)
+        result = validate(source(options.file), mode=options.mode, lang=lang, rules=options.rules)
         write(
             options.output,
             pdf=lambda: report_pdf(result, lang),

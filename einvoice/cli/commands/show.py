@@ -29,12 +29,12 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the readable invoice and return the exit status."""
-    import einvoice
+    from einvoice.validation import read
     from einvoice.visualization import invoice_html, invoice_pdf, invoice_text
 
     lang = options.lang
     try:
-        invoice = einvoice.read(source(options.file))
+        invoice = read(source(options.file))
         write(
             options.output,
             pdf=lambda: invoice_pdf(invoice, lang),
