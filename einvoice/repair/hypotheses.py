@@ -37,6 +37,8 @@ _MAX_SUMMANDS: Final = 500
 """Maximum number of operands of an equation each of which is tried."""
 _ZERO: Final = Decimal(0)
 _CENT: Final = Decimal("0.01")
+_MIN_GROUP: Final = Decimal(1)
+"""A smaller difference is a wrong amount; no line, allowance or charge is missing."""
 _NOT_NEGATIVE: Final = frozenset(
     ("BT-92", "BT-99", "BT-113", "BT-136", "BT-141", "BT-146", "BT-147", "BT-148", "BT-149")
 )
@@ -380,7 +382,7 @@ class Hypotheses:
                 if sums[row] == sign * difference:
                     place = self.calculations[row].place
                     summand = Summand(number, difference, _vat(place))
-                    if difference > 0 or number == "BT-131":
+                    if difference >= _MIN_GROUP or (number == "BT-131" and difference <= -_MIN_GROUP):
                         yield Hypothesis(2, summands=(summand,), missing=_GROUPS[number])
                     yield from self._surplus(summand)
         yield from self._repeated_rows()
