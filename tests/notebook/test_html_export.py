@@ -89,7 +89,7 @@ def test_page_shows_results_without_network(opened, name):
     for output in (first, explored):
         finding = output.locator("tr", has_text="BR-CO-10")
         finding.locator("summary").click()
-        assert finding.get_by_text("Set BT-106").is_visible()
+        assert finding.get_by_text("(BT-106) from “692.99” to “693.00”").is_visible()
     assert "1 not valid" in many.inner_text()
     assert many.locator("td", has_text="for example wrong.xml").first.is_visible()
     assert "100%" in page.locator(".jp-OutputArea-output", has_text="2/2 [").inner_text()

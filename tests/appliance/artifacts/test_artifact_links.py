@@ -41,7 +41,7 @@ def test_report_contains_the_findings(server, tmp_path, lang, verdict):
     response = server.validate(WRONG, lang=lang)
     pdf = server.client.get(links(response)["validation_report_pdf"])
     assert (pdf.status_code, pdf.headers["cache-control"]) == (200, "private, no-store")
-    content = text(pdf.content, tmp_path)
+    content = " ".join(text(pdf.content, tmp_path).split())  # a long title is on two lines
     assert verdict in content
     assert "invoice.xml" in content, "the file name"
     for finding in response.json()["errors"]:
