@@ -27,6 +27,18 @@ def key_of(tax: Any) -> Key:
     return (category, rate) if category in TAXED else (category, Decimal(0))
 
 
+def lacking_in_entries(invoice: Invoice) -> dict[Key, Any]:
+    """Return by category and rate what the lines, charges and allowances have more than the entries of the breakdown.
+
+    An amount is absent if one of its summands is missing or malformed.
+    """
+    left = {key: _sum(items) for key, items in _items(invoice).items()}
+    for row in invoice.vat_breakdown:
+        key = key_of(row)
+        left[key] = left.get(key, Decimal(0)) - row.taxable_amount.number
+    return left
+
+
 def misplaced(invoice: Invoice) -> Misplaced | None:
     """Return the entry or the items whose category or rate is wrong, as all amounts say; None if they do not.
 
@@ -34,13 +46,7 @@ def misplaced(invoice: Invoice) -> Misplaced | None:
     items, the tax amount says which of them is right.
     """
     rows = {key_of(vat): vat for vat in invoice.vat_breakdown}
-    items: dict[Key, list[tuple[Any, Any]]] = {}
-    for item in taxed_items(invoice):
-        for tax in item.taxes:
-            items.setdefault(key_of(tax), []).append((signed_amount(item), tax))
-    left = {key: _sum(items.get(key, ())) for key in (*rows, *items)}
-    for key, row in rows.items():
-        left[key] -= row.taxable_amount.number
+    items, left = _items(invoice), lacking_in_entries(invoice)
     wrong = [key for key, amount in left.items() if amount]
     if len(rows) < len(invoice.vat_breakdown) or absent in (*left.values(), *(rate for _, rate in left)):
         return None
@@ -57,6 +63,15 @@ def misplaced(invoice: Invoice) -> Misplaced | None:
         if _fits(row, lacking) and (len(moved) == 1 or moved is stated):
             return Misplaced([tax for _, tax in moved], surplus, lacking)
     return None
+
+
+def _items(invoice: Invoice) -> dict[Key, list[tuple[Any, Any]]]:
+    """Return the signed amounts of lines, charges and allowances with their taxes, by category and rate."""
+    items: dict[Key, list[tuple[Any, Any]]] = {}
+    for item in taxed_items(invoice):
+        for tax in item.taxes:
+            items.setdefault(key_of(tax), []).append((signed_amount(item), tax))
+    return items
 
 
 def _sum(items: Sequence[tuple[Any, Any]]) -> Any:

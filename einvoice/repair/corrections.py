@@ -10,7 +10,7 @@ from einvoice.localization import Language, Messages
 from einvoice.model.calculation import IN_CODES, LOOSER_RULES
 from einvoice.model.invoice import Invoice
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.categories import Misplaced, misplaced
+from einvoice.repair.categories import Misplaced, key_of, lacking_in_entries, misplaced
 from einvoice.repair.cause import missing_amount
 from einvoice.repair.change import Step, capitalized, clauses
 from einvoice.repair.content import is_within
@@ -18,6 +18,7 @@ from einvoice.repair.hypotheses import Hypothesis
 from einvoice.repair.proposal import Proposal
 from einvoice.repair.proposals import vat
 from einvoice.repair.proposals.amounts import proposal_of
+from einvoice.repair.proposals.split_breakdown import combined, split_entries
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import shipped
 
@@ -26,6 +27,8 @@ _MIN_FACTS: Final = 2
 """How many contradictions a correction has to resolve; one alone says only that one of several numbers is wrong."""
 _MAX_CHOICES: Final = 3
 _TAX_AMOUNT: Final = "BR-CO-17"
+_OF_TAXABLE_AMOUNT: Final = "-08"
+"""End of the codes of the rules that add the items of a category, such as BR-S-08."""
 _WITHOUT_RATE: Final = "O"
 _ENDS: Final = ".?"
 
@@ -44,7 +47,7 @@ class Corrections:
 
     def text(self, code: str, node: Any, lang: Language) -> str:
         """Return what to correct because of the finding of a rule at an element; "" if that is not proven."""
-        if steps := self._category(code):
+        if steps := self._category(code) or self._entries(code, node):
             return _TEXTS[lang]["sentence"].format(text=capitalized(clauses(steps, lang)))
         explanation = next((it for it in self._proven() if self._is_about(it[0], code, node)), ())
         stated = [it for it in explanation if not it.missing] or explanation
@@ -69,6 +72,16 @@ class Corrections:
         edits = tuple(edit for it in found for edit in it.edits)
         terms = tuple(term for it in found for term in it.terms)
         return self._steps.of(Proposal(edits, terms=terms)) if len(found) == len(taxes) else ()
+
+    def _entries(self, code: str, node: Any) -> tuple[Step, ...]:
+        """Return the step that makes one entry of the breakdown of several, if the rule is about the amount of one."""
+        if not code.endswith(_OF_TAXABLE_AMOUNT):
+            return ()
+        invoice = self._case.invoice
+        for rows in split_entries(invoice):
+            if any(is_within(node, it.node) for it in rows) and lacking_in_entries(invoice)[key_of(rows[0])] == 0:
+                return next((self._steps.of(it) for it in combined(self._case, rows)), ())
+        return ()
 
     @cached_property
     def _misplaced(self) -> Misplaced | None:

@@ -53,3 +53,22 @@ def test_corrections_agree_with_the_first_cause():
             assert any(it.fix("en").rstrip(".") in text or text in it.fix("en") for it in advised for text in texts)
             count += len(advised)
     assert count >= 20
+
+
+def split(*amounts):
+    """Return the invoice with the first entry of its VAT breakdown split in several."""
+    start, end = INVOICE.index(b"<cac:TaxSubtotal>"), INVOICE.index(b"</cac:TaxSubtotal>") + len(b"</cac:TaxSubtotal>")
+    entry = INVOICE[start:end]
+    parts = [entry.replace(b">260.00<", b">%s<" % base).replace(b">49.40<", b">%s<" % tax) for base, tax in amounts]
+    return INVOICE.replace(entry, b"".join(parts))
+
+
+def test_entries_of_one_category_and_rate_are_to_be_combined():
+    found = fixes(split((b"102.00", b"19.38"), (b"158.00", b"30.02")))
+    assert "2 entries" in found["BR-S-08"]
+    assert "260.00" in found["BR-S-08"]
+
+
+def test_entries_that_lack_an_amount_together_are_not_to_be_combined():
+    found = fixes(split((b"102.00", b"19.38"), (b"102.00", b"19.38")))
+    assert "2 entries" not in found["BR-S-08"]

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
+from einvoice.model.invoice import Invoice
 from einvoice.model.location import name
 from einvoice.model.money import VatBreakdown
 from einvoice.model.values import absent
@@ -26,26 +27,30 @@ _Leaves: TypeAlias = Mapping[tuple[str, ...], tuple[str, Mapping[str, str]]]
 
 
 def proposals(case: Case) -> Iterator[Proposal]:
-    """Yield a proposal for each category and rate that has several entries.
+    """Yield a proposal for each category and rate that has several entries, if a finding is about the breakdown."""
+    if any(_TERMS.intersection(finding.terms) for finding in case.findings):
+        for rows in split_entries(case.invoice):
+            yield from combined(case, rows)
 
-    One entry gets the sums of the taxable amounts (BT-116) and of the tax amounts (BT-117), and what only another entry
-    states, such as the exemption reason. There is no proposal if the entries contradict each other, or if one states
-    VAT of a category without tax: then the category is wrong.
-    """
-    if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
-        return
-    rows: dict[tuple[Any, ...], list[VatBreakdown]] = {}
-    for row in case.invoice.vat_breakdown:
+
+def split_entries(invoice: Invoice) -> list[list[VatBreakdown]]:
+    """Return the entries that have category and rate in common with another one, together."""
+    found: dict[tuple[Any, ...], list[VatBreakdown]] = {}
+    for row in invoice.vat_breakdown:
         category, rate = category_of(row)
         rate = rate if category in TAXED else Decimal(0)
         if category and rate is not absent and row.node is not None:
-            rows.setdefault((row.node.getparent(), category, rate), []).append(row)
-    for same in rows.values():
-        if len(same) > 1:
-            yield from _combined(case, same)
+            found.setdefault((row.node.getparent(), category, rate), []).append(row)
+    return [rows for rows in found.values() if len(rows) > 1]
 
 
-def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Proposal]:
+def combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Proposal]:
+    """Yield the proposal that makes one entry of several.
+
+    It gets the sums of the taxable amounts (BT-116) and of the tax amounts (BT-117), and what only another entry
+    states, such as the exemption reason. There is no proposal if the entries contradict each other, or if one states
+    VAT of a category without tax: then the category is wrong.
+    """
     first, *others = rows
     sums = {field: total(getattr(row, field).number for row in rows) for field in _AMOUNTS}
     if category_of(first)[0] not in TAXED and any(row.tax_amount.number for row in rows):
