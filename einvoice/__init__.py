@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from einvoice.model.values import absent
     from einvoice.notebook import explore
     from einvoice.pdf.api import Extracted, extract
-    from einvoice.pdf.writer.attachments import AttachedFile
+    from einvoice.pdf.writer.attachments import AttachedFile, NotAttachable
     from einvoice.pdf.writer.embed import embed
     from einvoice.reference import engines
     from einvoice.result import Finding, ValidationResult, explain_error
@@ -66,6 +66,7 @@ __all__ = [
     "Generated",
     "Invoice",
     "InvoiceDiff",
+    "NotAttachable",
     "ResourceLimitExceeded",
     "ResultSet",
     "RuleError",
@@ -112,6 +113,7 @@ _MODULES = {
     "Generated": "generation",
     "Invoice": "model.invoice",
     "InvoiceDiff": "comparison.diff",
+    "NotAttachable": "pdf.writer.attachments",
     "ResourceLimitExceeded": "errors",
     "ResultSet": "bulk",
     "RuleError": "errors",

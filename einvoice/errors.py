@@ -37,7 +37,7 @@
     ├── DraftError                      an invalid draft, with every error in it
     ├── FindingsError                   raised by `raise_for_findings()`
     ├── RuleError                       an invalid rule file
-    ├── PdfNotEmbeddable                the PDF is encrypted or damaged, so no invoice can be attached
+    ├── PdfNotEmbeddable                no invoice can be attached to the PDF: encrypted, damaged, or no PDF
     ├── ConversionRefused               the other syntax cannot represent the invoice
     ├── SignedDocument                  a signed document, which no repair changes
     ├── MissingDependency               an optional package or system library is not installed
@@ -456,11 +456,19 @@ class RuleError(EinvoiceError):
 
 
 class PdfNotEmbeddable(EinvoiceError):  # noqa: N818 (names the state)
-    """No invoice can be attached to the PDF; `cause` is `encrypted` or `damaged`."""
+    """No invoice can be attached to the PDF.
+
+    Attributes:
+        cause: "encrypted", "damaged", "no_pdf" (the first file is none), "exchanged" or "invoice_pdf" (the invoice is
+            a PDF, too).
+    """
 
     _SENTENCES: ClassVar = {
         "encrypted": "The PDF is encrypted, which PDF/A forbids; save it without a password.",
         "damaged": "The PDF is damaged and cannot be opened.",
+        "no_pdf": "The human-readable invoice is not a PDF.",
+        "exchanged": "The PDF and the invoice are exchanged; the PDF comes first.",
+        "invoice_pdf": "The invoice is a PDF; give its XML, which einvoice.extract returns.",
     }
 
     def __init__(self, cause: str) -> None:

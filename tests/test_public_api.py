@@ -28,6 +28,7 @@ NAMES = [
     "Generated",
     "Invoice",
     "InvoiceDiff",
+    "NotAttachable",
     "ResourceLimitExceeded",
     "ResultSet",
     "RuleError",

@@ -49,18 +49,28 @@ class Outcome(NamedTuple):
     assessment: Assessment | Literal[False] | None = False
 
 
-def report_problem(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:
+def report_problem(file: str, error: UnreadableDocument | OSError, lang: Language, *, as_json: bool = False) -> Problem:
     """Print on standard error what is wrong with a file, where, and what to do; return the problem.
 
     If the error names a file, such as the output file, that name is printed instead of `file`.
     """
     labels, problem = LABELS[lang], _problem(error, lang)
     file = printable(str(getattr(error, "filename", None) or file))
+    if as_json:
+        print_json_problem(file, problem)
+        return problem
     place = ", ".join(
         f"{labels[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
     )
     print(": ".join(part for part in (file, place, problem.title) if part), problem.detail, sep=". ", file=sys.stderr)
     return problem
+
+
+def print_json_problem(file: str, problem: Problem) -> None:
+    """Print on standard error why a file cannot be used, as JSON under the key "problem"."""
+    import json
+
+    print(json.dumps({"file": file, "problem": problem._asdict()}, ensure_ascii=False, indent=2), file=sys.stderr)
 
 
 def _problem(error: UnreadableDocument | OSError, lang: Language) -> Problem:

@@ -19,14 +19,15 @@ _SEARCHED: Final = 2_500
 def pairs_of_parts(first: Sequence[Part], second: Sequence[Part]) -> Iterator[Pair[Part]]:
     """Yield each group of two invoices once, beside the one that it corresponds to; None if there is none.
 
-    Groups with the same content come first, then lines with the same number, then those that share the most values.
+    Groups with the same content come first, then lines that differ only in their number, as after an inserted one,
+    then those with the same number; of other groups, those that share the most values.
     """
     for group in dict.fromkeys(part.group for part in (*first, *second)):
         rest = [[part for part in parts if part.group == group] for parts in (first, second)]
         yield from _equal(rest, Part.key)
         if group == "BG-25":
-            yield from _equal(rest, lambda part: part.first("BT-126"))
             yield from _equal(rest, lambda part: part.key("BT-126"))
+            yield from _equal(rest, lambda part: part.first("BT-126"))
         else:
             yield from _similar(*rest)
         yield from ((part, None) for part in rest[0])

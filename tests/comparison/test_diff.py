@@ -95,6 +95,17 @@ def test_lines_are_found_again_by_number_and_renumbered_ones_by_content(sample):
     assert {it.invoice_line for it in found.differences} == {"3"}
 
 
+def test_lines_after_an_inserted_one_only_have_another_number(sample):
+    a, b, other = (einvoice.read(sample("ubl-invoice.xml")) for _ in range(3))
+    b.lines = [other.lines[2], *b.lines]
+    b.lines[0].item.name = "Inserted"
+    for number, line in enumerate(b.lines, 1):
+        line.identifier = str(number)
+    found = einvoice.diff(a, b)
+    assert {it.term for it in found.changed} == {"BT-126"}
+    assert {it.invoice_line for it in found.only_in_b} == {"1"}
+
+
 def test_repeated_groups_are_compared_with_the_most_similar_one(sample):
     a, b = einvoice.read(sample("ubl-invoice.xml")), einvoice.read(sample("ubl-invoice.xml"))
     b.vat_breakdown = list(reversed(b.vat_breakdown))

@@ -143,7 +143,15 @@ def test_command_prints_json_and_names_a_specification(sample, tmp_path, capsys)
         ("changed", "BT-24", "urn:cen.eu:en16931:2017")
     ]
     assert main([*command, "--specification", "COMFORT"]) == 2
-    assert "must be an identifier or one of" in capsys.readouterr().err
+    assert "must be an identifier or one of" in json.loads(capsys.readouterr().err)["problem"]["title"]
+
+
+def test_command_prints_an_unreadable_file_as_json(tmp_path, capsys):
+    file = tmp_path / "a.xml"
+    file.write_text("no invoice")
+    assert main(["convert", str(file), "--to", "cii", "--json"]) == 2
+    told = json.loads(capsys.readouterr().err)
+    assert (told["file"], told["problem"]["code"]) == (str(file), "FILE-FORMAT")
 
 
 def test_command_writes_to_standard_output(sample):

@@ -298,10 +298,22 @@ def test_encrypted_file_is_rejected(user):
     assert raised.value.cause == "encrypted"
 
 
-@pytest.mark.parametrize("data", [b"", b"no pdf", b"%PDF-1.7\n"])
-def test_damaged_file_is_rejected(data):
+def test_damaged_file_is_rejected():
     with pytest.raises(PdfNotEmbeddable, match="damaged"):
-        embed(data, full_invoice())
+        embed(b"%PDF-1.7\n", full_invoice())
+
+
+def test_the_first_file_is_a_pdf_and_the_second_is_not(page, sample):
+    xml = sample("cii-invoice.xml").read_bytes()
+    for first, second, cause in (
+        (b"", full_invoice(), "no_pdf"),
+        (xml, xml, "no_pdf"),
+        (xml, page, "exchanged"),
+        (page, page, "invoice_pdf"),
+    ):
+        with pytest.raises(PdfNotEmbeddable) as raised:
+            embed(first, second)
+        assert raised.value.cause == cause
 
 
 def test_errors_survive_pickling():

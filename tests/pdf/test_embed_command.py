@@ -42,7 +42,7 @@ def test_command_reports_errors_with_the_file(sample, page, tmp_path, capsys):
     out = tmp_path / "out.pdf"
     for arguments, message in (
         ([str(page), str(sample("ubl-invoice.xml"))], "einvoice convert"),
-        ([str(sample("cii-invoice.xml")), str(sample("cii-invoice.xml"))], "cii-invoice.xml: Die PDF ist beschädigt"),
+        ([str(sample("cii-invoice.xml")), str(sample("cii-invoice.xml"))], "cii-invoice.xml: Die Datei ist keine PDF"),
         ([str(page), str(tmp_path / "nothing.xml")], "nothing.xml"),
     ):
         assert main(["embed", *arguments, "-o", str(out)]) == 2

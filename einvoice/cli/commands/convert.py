@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from einvoice.cli.common import add_lang, replace_file, source
-from einvoice.cli.outcome import report_problem
+from einvoice.cli.outcome import Problem, print_json_problem, report_problem
 from einvoice.conversion import convert
 from einvoice.errors import ConversionRefused, UnreadableDocument
 from einvoice.quotation import printable
@@ -27,7 +27,7 @@ def add_to(commands: Any) -> None:
         "invalid option.",
     )
     parser.add_argument("file", metavar="FILE", help="invoice in UBL or CII, or a hybrid PDF; - for standard input")
-    parser.add_argument("--to", choices=("UBL", "CII"), help="target syntax (default: the other one)")
+    parser.add_argument("--to", type=str.upper, choices=("UBL", "CII"), help="target syntax (default: the other one)")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
     parser.add_argument(
         "--specification",
@@ -48,19 +48,26 @@ def run(options: argparse.Namespace) -> int:
         if converted.is_faithful or not options.strict:
             _write(converted.xml, options.output)
     except ConversionRefused as error:
-        place = f"{printable(options.file)}:{error.line}" if error.line else printable(options.file)
-        print(f"{place}: {error.text(options.lang)}", file=sys.stderr)
+        _refuse(options, error.text(options.lang), error.line)
         return CHANGED
     except ValueError as error:  # an unknown specification
-        print(f"{printable(options.file)}: {error}", file=sys.stderr)
+        _refuse(options, str(error))
         return UNREADABLE
     except (UnreadableDocument, OSError) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        report_problem(options.file, error, options.lang)
+        report_problem(options.file, error, options.lang, as_json=options.json)
         return UNREADABLE
     print(_told(converted, options), file=sys.stderr)
     return FAITHFUL if converted.is_faithful else CHANGED
+
+
+def _refuse(options: argparse.Namespace, text: str, line: int | None = None) -> None:
+    file = printable(options.file)
+    if options.json:
+        print_json_problem(file, Problem("", text, "", line))
+    else:
+        print(f"{file}:{line}: {text}" if line else f"{file}: {text}", file=sys.stderr)
 
 
 def _write(document: bytes, output: Path | None) -> None:

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             invoices.append(read(source(file)))
         except (UnreadableDocument, OSError) as error:
-            report_problem(file, error, options.lang)
+            report_problem(file, error, options.lang, as_json=options.format == "json")
             return UNREADABLE
     found = diff(*invoices, lang=options.lang)
     if options.format == "json":

@@ -35,7 +35,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument("pdf", metavar="PAGE.pdf", help="the human-readable invoice")
     parser.add_argument("invoice", metavar="INVOICE.xml", help="the invoice in CII")
     parser.add_argument("-o", "--output", metavar="OUT.pdf", type=Path, required=True, help="output file")
-    parser.add_argument("--profile", choices=[it.name for it in PROFILES], help="profile (default: as declared)")
+    parser.add_argument(
+        "--profile", type=str.upper, choices=[it.name for it in PROFILES], help="profile (default: as declared)"
+    )
     add_attach(parser)
     add_lang(parser)
     parser.set_defaults(run=run)
@@ -60,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
         file = options.output
         replace_file(file, made.pdf)
     except PdfNotEmbeddable as error:
-        print(f"{printable(str(options.pdf))}: {labels[error.cause]}", file=sys.stderr)
+        file = options.invoice if error.cause == "invoice_pdf" else options.pdf
+        print(f"{printable(str(file))}: {labels[error.cause]}", file=sys.stderr)
         return REFUSED
     except MissingDependency as error:
         print(error, file=sys.stderr)

@@ -31,7 +31,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="DRAFT.json", help="the draft; - for standard input")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
-    parser.add_argument("--format", choices=_FORMATS, help="output format (default: as in the draft)")
+    parser.add_argument("--format", type=str.upper, choices=_FORMATS, help="output format (default: as in the draft)")
     add_attach(parser)
     add_lang(parser)
     parser.set_defaults(run=run)

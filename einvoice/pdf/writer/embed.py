@@ -105,7 +105,7 @@ def embed(
             a number.
 
     Raises:
-        PdfNotEmbeddable: the PDF is encrypted or damaged.
+        PdfNotEmbeddable: the PDF is encrypted, damaged or none, or the invoice is a PDF.
         UnreadableDocument: the XML is not an invoice.
         NotAttachable: a file cannot be attached, or the PDF would be larger than the limit of input files.
         ValueError: the XML is UBL, the profile does not allow the relationship, ``when`` has no time zone, or the
@@ -117,6 +117,7 @@ def embed(
     lang = language(lang)
     page = _bytes(pdf)
     content = invoice if isinstance(invoice, Invoice) else _bytes(invoice)
+    _check_kinds(page, content)
     model, data, selected, warnings = _invoice(content, profile, lang)
     selected_relationship = _relationship(selected, model, relationship)
     moment = _noon_of_issue_date(model) if when is None else when
@@ -138,6 +139,15 @@ def embed(
     if attached and len(made) > LIMIT:
         raise NotAttachable("pdf_size", names=quote(", ".join(attached), limit=_MAX_QUOTED), limit=LIMIT)
     return HybridPdf(made, not violations, tuple(violations), tuple(warnings), selected, data, attached)
+
+
+def _check_kinds(page: bytes, content: Invoice | bytes) -> None:
+    """Raise PdfNotEmbeddable unless the first is a PDF, and only the first."""
+    is_invoice_pdf = isinstance(content, bytes) and xml.is_pdf(content)
+    if not xml.is_pdf(page):
+        raise PdfNotEmbeddable("exchanged" if is_invoice_pdf else "no_pdf")
+    if is_invoice_pdf:
+        raise PdfNotEmbeddable("invoice_pdf")
 
 
 def open_pdf(data: bytes) -> Any:
