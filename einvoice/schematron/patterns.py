@@ -1,0 +1,170 @@
+"""The context of a rule: a pattern that a node matches or not (XSLT 2.0, 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.tree import Node
+from einvoice.schematron.xpath.axes import clark, is_plain_name, name_test
+from einvoice.schematron.xpath.compiled import Kind, as_boolean
+from einvoice.schematron.xpath.compiler import Scope, compile_expression
+from einvoice.schematron.xpath.frame import Frame
+from einvoice.schematron.xpath.nodes import (
+    Call,
+    Combination,
+    Constant,
+    ContextItem,
+    Expression,
+    Filter,
+    Items,
+    Path,
+    Root,
+    Step,
+)
+from einvoice.schematron.xpath.parser import parse
+
+Matches: TypeAlias = Callable[[Frame, Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One alternative of a context.
+
+    Attributes:
+        of: what it matches: "element", "attribute" or "document".
+        name: the name of all nodes that it matches; "" if they have several.
+        matches: whether a node with that name matches.
+    """
+
+    of: Literal["element", "attribute", "document"]
+    name: str
+    matches: Matches
+
+
+def compile_pattern(text: str, scope: Scope) -> list[Pattern]:
+    """Return the alternatives of a context.
+
+    Raises:
+        NotCompilable: it is no pattern, or not supported.
+    """
+    return [_pattern(it, scope) for it in _alternatives(parse(text))]
+
+
+def _alternatives(expression: Expression) -> Iterator[Expression]:
+    """Yield paths of steps: unions inside a path are multiplied out."""
+    match expression:
+        case Combination("union", left, right):
+            yield from _alternatives(left)
+            yield from _alternatives(right)
+        case Items((inner,)):
+            yield from _alternatives(inner)
+        case Filter(base, predicates):
+            for it in _alternatives(base):
+                if not isinstance(it, Step):
+                    raise NotCompilable("a predicate of something that is no step")
+                yield replace(it, predicates=(*it.predicates, *predicates))
+        case Step(base):
+            for it in _alternatives(base):
+                yield replace(expression, base=it)
+        case Path(base, step):
+            for first in _alternatives(base):
+                for last in _alternatives(step):
+                    yield _joined(first, last)
+        case _:
+            yield expression
+
+
+def _joined(first: Expression, last: Expression) -> Expression:
+    if isinstance(last, ContextItem):
+        return first
+    if not isinstance(last, Step):
+        raise NotCompilable("a path whose end is no step")
+    return replace(last, base=_joined(first, last.base))
+
+
+def _pattern(expression: Expression, scope: Scope) -> Pattern:
+    if isinstance(expression, Root):
+        return Pattern("document", "", lambda frame, node: True)
+    if not isinstance(expression, Step):
+        raise NotCompilable(f"a context that is no path ({type(expression).__name__})")
+    of: Literal["element", "attribute"] = "attribute" if expression.axis == "attribute" else "element"
+    name = _name(expression, scope) if is_plain_name(expression.test) else ""
+    return Pattern(of, name, _step(expression, scope))
+
+
+def _name(step: Step, scope: Scope) -> str:
+    if scope.default and step.axis != "attribute" and ":" not in step.test:
+        return f"{{{scope.default}}}{step.test}"
+    return clark(step.test, scope.namespaces)
+
+
+def _step(step: Step, scope: Scope) -> Matches:
+    """Return the function that tests the name and the predicates of a node, and the steps before it."""
+    if step.axis not in ("child", "descendant", "attribute", "self", "descendant-or-self"):
+        raise NotCompilable(f"the axis {step.axis} in a context")
+    tests: list[Matches] = []
+    if is_plain_name(step.test):
+        name = _name(step, scope)
+        tests.append(lambda frame, node: node.name == name)
+    elif (of_name := name_test(step.test, scope.namespaces)) is not None:
+        tests.append(lambda frame, node: of_name(node))
+    tests += [_predicate(it, scope) for it in step.predicates]
+    if (before := _before(step.base, scope)) is not None:
+        tests.append(before)
+    return lambda frame, node: all(test(frame, node) for test in tests)
+
+
+def _predicate(expression: Expression, scope: Scope) -> Matches:
+    if isinstance(expression, Constant) and isinstance(expression.value, int):
+        place = expression.value
+        return lambda frame, node: node.parent is not None and _place(node) == place
+    if any(isinstance(it, Call) and it.name in ("position", "last") for it in expression.walk()):
+        raise NotCompilable("a place in the predicate of a context")
+    compiled = compile_expression(expression, scope)
+    if compiled.kind is Kind.ITEM and not compiled.is_node:
+        raise NotCompilable("a number in the predicate of a context")
+    holds = as_boolean(compiled)
+
+    def matches(frame: Frame, node: Any) -> bool:
+        frame.item = node
+        try:
+            return holds(frame)
+        except Stopped:
+            return False  # an error in a pattern: the node does not match (XSLT 2.0, 5.5.4)
+
+    return matches
+
+
+def _place(node: Any) -> int:
+    same = node.parent.named[node.name]
+    return next(index for index, it in enumerate(same, 1) if it is node)
+
+
+def _before(base: Expression, scope: Scope) -> Matches | None:
+    """Return the function that tests what stands before a step; None if anything may."""
+    match base:
+        case ContextItem():
+            return None
+        case Root():
+            return lambda frame, node: node.parent is not None and node.parent.parent is None
+        case Step(inner, "descendant-or-self", "node()", ()):
+            above = _above(inner, scope)
+            return above
+        case Step():
+            matches = _step(base, scope)
+            return lambda frame, node: node.parent is not None and matches(frame, node.parent)
+        case _:
+            raise NotCompilable(f"a context that begins with {type(base).__name__}")
+
+
+def _above(base: Expression, scope: Scope) -> Matches | None:
+    """Return the function that tests whether an ancestor matches; None if any may."""
+    if isinstance(base, Root | ContextItem):
+        return None
+    if not isinstance(base, Step):
+        raise NotCompilable(f"a context that begins with {type(base).__name__}")
+    matches = _step(base, scope)
+    return lambda frame, node: any(matches(frame, it) for it in node.ancestors())

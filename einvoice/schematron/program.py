@@ -1,0 +1,268 @@
+"""A compiled sheet: which rule judges which node, and what its assertions report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.instructions import compile_content, compile_variable
+from einvoice.schematron.patterns import Matches, Pattern, compile_pattern
+from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Rule, Sheet
+from einvoice.schematron.tree import Document, Node
+from einvoice.schematron.values import items, text_of
+from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
+from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, converted
+from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Lazy, Run
+
+_MAX_ASSERTIONS: Final = 20_000
+
+
+class Refused(NamedTuple):
+    """What cannot be compiled: the code of an assertion, its line in the sheet, and why."""
+
+    code: str
+    line: int
+    reason: str
+
+
+class Report(NamedTuple):
+    """What an assertion reports: the assertion, the node, and the message."""
+
+    assertion: Assertion
+    node: Node
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    assertion: Assertion
+    holds: Callable[[Frame], bool]
+    message: Sequence[str | Evaluate]
+
+
+class _Rule:
+    """A rule, which is compiled when it judges the first node: most sheets have many for documents that never come.
+
+    Args:
+        rule: the rule.
+        scope: what it can refer to.
+    """
+
+    def __init__(self, rule: Rule, scope: Scope) -> None:
+        self._rule, self._scope = rule, scope
+        self.refused: list[tuple[Assertion, str, Mapping[str, str]]] = []
+
+    def judge(self, run: Run, node: Node) -> Iterator[Report]:
+        """Yield what its assertions report about a node."""
+        lets, tests = self.compiled
+        frame = Frame(run, node, {})
+        for name, evaluate in lets:
+            frame.variables[name] = Lazy(evaluate, frame)
+        for test in tests:
+            if test.holds(frame) is test.assertion.fires_if:
+                yield Report(test.assertion, node, _message(test.message, frame))
+
+    @cached_property
+    def compiled(self) -> tuple[Sequence[tuple[str, Evaluate]], Sequence[_Test]]:
+        """The variables and the assertions that can be compiled; the others are in `refused`."""
+        scope, lets, tests = self._scope, [], []
+        broken: dict[str, str] = {}
+        for let in self._rule.lets:
+            try:
+                known = compile_variable(let.expression, let.content, let.type, scope)
+            except (NotCompilable, Stopped) as error:
+                broken[let.name] = str(error)
+                continue
+            lets.append((let.name, known.evaluate))
+            scope = scope.with_variable(let.name, known)
+        for assertion in self._rule.assertions:
+            try:
+                tests.append(_test(assertion, scope))
+            except (NotCompilable, Stopped) as error:
+                self.refused.append((assertion, str(error), broken))
+        return lets, tests
+
+
+_Candidates = Sequence[tuple[Matches, _Rule]]
+
+
+class _Table:
+    """The rules of one pattern of the sheet, by what they match."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[Pattern, _Rule]] = []
+
+    def add(self, pattern: Pattern, rule: _Rule) -> None:
+        self._found.append((pattern, rule))
+
+    def judges(self, of: str) -> bool:
+        """Return whether a rule judges such nodes."""
+        return any(it.of == of for it, _ in self._found)
+
+    def candidates(self, of: str, name: str) -> _Candidates:
+        """Return the rules that may judge a node, in their order."""
+        return [(it.matches, rule) for it, rule in self._found if it.of == of and it.name in ("", name)]
+
+
+class Program:
+    """A compiled sheet.
+
+    Args:
+        sheet: the sheet.
+
+    Attributes:
+        sheet: the same.
+        refused: the assertions that cannot be compiled, as far as their rules are compiled; see `compile`.
+
+    Raises:
+        NotCompilable: it has too many assertions.
+    """
+
+    def __init__(self, sheet: Sheet) -> None:
+        if len(sheet.assertions) > _MAX_ASSERTIONS:
+            raise NotCompilable(f"{len(sheet.assertions)} assertions; at most {_MAX_ASSERTIONS} are allowed")
+        self.sheet = sheet
+        self.refused: list[Refused] = []
+        self._broken: dict[str, str] = {}
+        self._functions: dict[str, Declared] = {}
+        self._globals: dict[str, Compiled] = {}
+        scope = Scope(sheet.namespaces, sheet.default_namespace, self._globals, {}, self._functions)
+        self._compile_functions(scope)
+        for let in sheet.lets:
+            self._compile_global(let, scope)
+        self._rules: list[_Rule] = []
+        self._tables = [self._table(rules, scope) for rules in sheet.patterns]
+        self._by_name: dict[tuple[str, str], Sequence[_Candidates]] = {}
+
+    def run(self, root: Any) -> list[Report]:
+        """Judge a document.
+
+        Args:
+            root: its root element (lxml).
+
+        Raises:
+            Stopped: the sheet ends without a verdict.
+        """
+        document = Document(root)
+        run = Run(document, {name: it.evaluate for name, it in self._globals.items()}, MAX_STEPS)
+        reports: list[Report] = []
+        try:
+            for node, candidates in self._judged(document):
+                run.spend(len(candidates))
+                frame = Frame(run, node, {})
+                for rules in candidates:
+                    rule = next((rule for matches, rule in rules if matches(frame, node)), None)
+                    if rule is not None:
+                        reports += rule.judge(run, node)
+        except RecursionError:
+            raise Stopped("", "an expression or the document is nested too deeply") from None
+        return reports
+
+    def _judged(self, document: Document) -> Iterator[tuple[Node, Sequence[_Candidates]]]:
+        yield document.node, self._candidates("document", "")
+        judges_attributes = self.sheet.visits_attributes and any(it.judges("attribute") for it in self._tables)
+        for element in document.elements:
+            if candidates := self._candidates("element", element.name):
+                yield element, candidates
+            for attribute in element.attributes.values() if judges_attributes else ():
+                yield attribute, self._candidates("attribute", attribute.name)
+
+    def _candidates(self, of: str, name: str) -> Sequence[_Candidates]:
+        """Return for each pattern with rules for such a node these rules."""
+        if (of, name) not in self._by_name:
+            found = (table.candidates(of, name) for table in self._tables)
+            self._by_name[of, name] = [it for it in found if it]
+        return self._by_name[of, name]
+
+    # ---------------------------------------------------------------- compiling
+
+    def _compile_functions(self, scope: Scope) -> None:
+        """Compile the functions; one that cannot be compiled breaks what calls it."""
+        for it in self.sheet.functions:
+            self._functions[it.name] = Declared(it.parameters, _not_ready)
+        for it in self.sheet.functions:
+            try:
+                self._functions[it.name] = Declared(it.parameters, _function(it, scope))
+            except NotCompilable as error:
+                self._broken[it.name] = str(error)
+        for name in self._broken:
+            del self._functions[name]
+
+    def _compile_global(self, let: Let, scope: Scope) -> None:
+        try:
+            self._globals[let.name] = compile_variable(let.expression, let.content, let.type, scope)
+        except NotCompilable as error:
+            self._broken[let.name] = str(error)
+
+    def _table(self, rules: Sequence[Rule], scope: Scope) -> _Table:
+        table = _Table()
+        for rule in rules:
+            own = replace(scope, namespaces=rule.namespaces)
+            try:
+                patterns = compile_pattern(rule.context, own)
+            except (NotCompilable, Stopped) as error:
+                self.refused += [Refused(it.code, it.line, f"context: {error}") for it in rule.assertions]
+                continue
+            waiting = _Rule(rule, own)
+            self._rules.append(waiting)
+            for pattern in patterns:
+                table.add(pattern, waiting)
+        return table
+
+    def compile(self) -> None:
+        """Compile all rules; `refused` then has all assertions that cannot be compiled."""
+        for rule in self._rules:
+            if rule.compiled:
+                self.refused += [
+                    Refused(it.code, it.line, self._reason(why, broken)) for it, why, broken in rule.refused
+                ]
+                rule.refused = []
+
+    def _reason(self, reason: str, broken: Mapping[str, str]) -> str:
+        """Return why an assertion cannot be compiled, with the reason of the variable or function that it uses."""
+        for name, cause in {**self._broken, **broken}.items():
+            if f"${name} " in reason or f"function {name} " in reason:
+                return f"{name}: {cause}"
+        return reason
+
+
+def _not_ready(frame: Frame, arguments: Sequence[Any]) -> Any:
+    raise Stopped("XPST0017", "a function that cannot be compiled is called")
+
+
+def _function(declaration: Declaration, scope: Scope) -> Callable[[Frame, Sequence[Any]], Any]:
+    inner = replace(
+        scope, has_node=False, variables={name: _parameter(type_) for name, type_ in declaration.parameters}
+    )
+    content, names = compile_content(declaration.body, inner).evaluate, declaration.parameters
+
+    def call(frame: Frame, arguments: Sequence[Any]) -> Any:
+        run = frame.run
+        run.enter()
+        variables = {name: converted(value, type_) for (name, type_), value in zip(names, arguments, strict=True)}
+        found = converted(content(Frame(run, None, variables)), declaration.type)
+        run.depth -= 1
+        return found
+
+    return call
+
+
+def _parameter(type_: str) -> Compiled:
+    kind = {"xs:string": Kind.TEXT, "xs:boolean": Kind.BOOLEAN}.get(type_, Kind.ANY)
+    return Compiled(kind, lambda frame: None)
+
+
+def _test(assertion: Assertion, scope: Scope) -> _Test:
+    if assertion.obstacle:
+        raise NotCompilable(assertion.obstacle)
+    holds = as_boolean(compile_text(assertion.test, scope))
+    message = [it if isinstance(it, str) else as_items(compile_text(it[0], scope)) for it in assertion.message]
+    return _Test(assertion, holds, message)
+
+
+def _message(parts: Sequence[str | Evaluate], frame: Frame) -> str:
+    texts = (it if isinstance(it, str) else " ".join(map(text_of, items(it(frame)))) for it in parts)
+    return " ".join("".join(texts).split())

@@ -1,0 +1,152 @@
+"""Reads Schematron compiled to XSLT 2: its templates with assertions, as the skeleton and SchXslt write them.
+
+An assertion is an element of SVRL in the condition that decides whether it is written. The modes of the templates are
+the patterns; in SchXslt, a rule names its pattern.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from einvoice.schematron.errors import NotCompilable
+from einvoice.schematron.sheets.names import SVRL, XS, XSL, children, line, message
+from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Message, Rule, Sheet
+
+_REPORTS: Final = (f"{SVRL}failed-assert", f"{SVRL}successful-report")
+_SCHXSLT: Final = "https://doi.org/10.5281/zenodo.1495494"
+_ALREADY: Final = "schxslt:patterns-matched"
+"""Variable of SchXslt with the patterns of which a rule has judged the node."""
+_OF_PROCESSOR: Final = frozenset(
+    ("archiveDirParameter", "archiveNameParameter", "fileNameParameter", "fileDirParameter", "document-uri")
+)
+"""Parameters of the skeleton that no assertion uses."""
+_DEFAULT_PRIORITY: Final = 0.5
+_CONDITIONAL: Final = (f"{XSL}if", f"{XSL}when", f"{XSL}otherwise", f"{XSL}for-each", *_REPORTS)
+_NUMBERS: Final = re.compile(r"\{(\d+(?:,\d+)*)\}")
+"""Numbers in braces in an attribute, which XSLT replaces by their values, as in an unescaped `[0-9]{3}`."""
+
+
+def read(root: Any) -> Sheet:
+    """Read a sheet.
+
+    Raises:
+        NotCompilable: it has no assertions in a form that is known.
+    """
+    namespaces = {"xs": XS, **{key: uri for key, uri in root.nsmap.items() if key}}
+    lets = [_let(it) for it in children(root, f"{XSL}variable", f"{XSL}param") if it.get("name") not in _OF_PROCESSOR]
+    functions = [_declaration(it) for it in children(root, f"{XSL}function") if not _is_of_schxslt(it)]
+    patterns: dict[str, list[Rule]] = {}
+    for template in children(root, f"{XSL}template"):
+        if (
+            template.get("match")
+            and template.get("mode")
+            and any(True for _ in template.iter(f"{SVRL}fired-rule", *_REPORTS))
+        ):
+            patterns.setdefault(_pattern(template), []).append(_rule(template, namespaces))
+    for rules in patterns.values():
+        rules.sort(key=lambda rule: -rule.priority)
+    if not any(rule.assertions for rules in patterns.values() for rule in rules):
+        raise NotCompilable("it has no assertions that write SVRL")
+    output = next(root.iter(f"{SVRL}schematron-output"), None)
+    title = "" if output is None else " ".join(output.get("title", "").split())
+    default = root.get("xpath-default-namespace", "")
+    visits = any(
+        "@*" in it.get("select", "") for it in root.iter(f"{XSL}apply-templates") if it.get("mode") in patterns
+    )
+    return Sheet("xslt", title, namespaces, lets, functions, _in_order(root, patterns), default, visits)
+
+
+def _in_order(root: Any, patterns: Mapping[str, list[Rule]]) -> list[list[Rule]]:
+    """Return the patterns in the order in which the sheet applies them."""
+    applied = [it.get("mode") for it in root.iter(f"{XSL}apply-templates") if it.get("mode") in patterns]
+    return [patterns[mode] for mode in dict.fromkeys((*applied, *patterns))]
+
+
+def _is_of_schxslt(function: Any) -> bool:
+    return bool(function.get("name", "").startswith("schxslt:"))
+
+
+def _pattern(template: Any) -> str:
+    """Return the name of the pattern of a template."""
+    named = next((it.get("pattern") for it in template.iter(f"{{{_SCHXSLT}}}rule") if it.get("pattern")), None)
+    return str(named or template.get("mode"))
+
+
+def _rule(template: Any, namespaces: Mapping[str, str]) -> Rule:
+    lets = [_let(it) for it in template.iter(f"{XSL}variable") if not _is_conditional(it, template)]
+    found = [_assertion(it, template) for it in template.iter(*_REPORTS)]
+    own = {**namespaces, **{key: uri for key, uri in template.nsmap.items() if key}}
+    priority = float(template.get("priority", _DEFAULT_PRIORITY))
+    return Rule(template.get("match"), priority, lets, found, own, line(template))
+
+
+def _is_conditional(element: Any, template: Any) -> bool:
+    """Return whether an element depends on a condition, but for that of SchXslt on the pattern."""
+    around = itertools.takewhile(lambda it: it is not template, element.iterancestors())
+    return any(it.tag in _CONDITIONAL and not _is_of_pattern(it) for it in around)
+
+
+def _is_of_pattern(branch: Any) -> bool:
+    siblings = children(branch.getparent(), f"{XSL}when")
+    return branch.tag == f"{XSL}otherwise" and all(_ALREADY in it.get("test", "") for it in siblings)
+
+
+def _assertion(report: Any, template: Any) -> Assertion:
+    test, fires_if = _condition(report, template)
+    attributes = {it.get("name"): "".join(it.itertext()).strip() for it in children(report, f"{XSL}attribute")}
+    literal = {name: _NUMBERS.sub(lambda it: it[1].replace(",", " "), value) for name, value in report.attrib.items()}
+    named = {**attributes, **literal}
+    code = named.get("id") or " ".join(str(named.get("test") or test).split())
+    flag = named.get("flag") or named.get("role") or ""
+    around = itertools.takewhile(lambda it: it is not template, report.iterancestors())
+    obstacle = "it is in a loop" if any(it.tag == f"{XSL}for-each" for it in around) else ""
+    return Assertion(code, test, fires_if, flag, _message(report), line(report), obstacle)
+
+
+def _condition(report: Any, template: Any) -> tuple[str, bool]:
+    """Return the condition around a report, and whether it is true or false where it is written."""
+    conditions: list[tuple[str, bool]] = []
+    element = report
+    while (parent := element.getparent()) is not None and parent is not template:
+        if parent.tag == f"{XSL}if":
+            conditions.append((parent.get("test"), True))
+        elif parent.tag == f"{XSL}choose" and element.tag in (f"{XSL}when", f"{XSL}otherwise"):
+            conditions += _branch(parent, element)
+        element = parent
+    conditions = [it for it in conditions if _ALREADY not in it[0]]
+    if not conditions:
+        return "true()", True
+    if len(conditions) == 1:
+        return conditions[0]
+    return " and ".join(f"({test})" if holds else f"not({test})" for test, holds in conditions), True
+
+
+def _branch(choose: Any, branch: Any) -> Iterator[tuple[str, bool]]:
+    """Yield the conditions of a branch: its own, and that none before it holds."""
+    for it in children(choose):
+        if it is branch:
+            break
+        yield it.get("test"), False
+    if branch.tag == f"{XSL}when":
+        yield branch.get("test"), True
+
+
+def _message(report: Any) -> Message:
+    text = report.find(f"{SVRL}text")
+    return [] if text is None else message(text, _value_of, keeps_blanks=False)
+
+
+def _value_of(element: Any) -> str | None:
+    return str(element.get("select", "")) if element.tag == f"{XSL}value-of" else None
+
+
+def _let(element: Any) -> Let:
+    return Let(element.get("name", ""), element.get("select"), element, element.get("as", ""))
+
+
+def _declaration(element: Any) -> Declaration:
+    parameters = [(it.get("name"), it.get("as", "")) for it in children(element, f"{XSL}param")]
+    return Declaration(element.get("name"), parameters, element.get("as", ""), element)

@@ -1,0 +1,136 @@
+"""The axes of XPath: the nodes that a step reaches from a node, and the test of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from einvoice.schematron.errors import NotCompilable
+from einvoice.schematron.tree import NOTHING, Attribute, Document, Element, Node, Text, local_name, namespace, siblings
+
+Reach: TypeAlias = Callable[[Document, Node], Sequence[Any]]
+Test: TypeAlias = Callable[[Node], bool]
+
+REVERSE: Final = frozenset(("parent", "ancestor", "ancestor-or-self", "preceding-sibling", "preceding"))
+"""Axes whose nodes come in the reverse of document order."""
+
+
+def _parent(document: Document, node: Node) -> Sequence[Node]:
+    return NOTHING if node.parent is None else (node.parent,)
+
+
+def _preceding(document: Document, node: Node) -> Sequence[Node]:
+    around = set(map(id, node.ancestors()))
+    before = document.elements[: int(node.order) if isinstance(node, Element) else int(node.order) + 1]
+    return [it for it in reversed(before) if id(it) not in around]
+
+
+def _following(document: Document, node: Node) -> Sequence[Node]:
+    return document.elements[int(node.end) if isinstance(node, Element) else int(node.order) + 1 :]
+
+
+AXES: Final[Mapping[str, Reach]] = {
+    "child": lambda _, node: node.children,
+    "descendant": lambda document, node: document.below(node),
+    "descendant-or-self": lambda document, node: [node, *document.below(node)],
+    "parent": _parent,
+    "ancestor": lambda _, node: [*node.ancestors()],
+    "ancestor-or-self": lambda _, node: [node, *node.ancestors()],
+    "self": lambda _, node: (node,),
+    "attribute": lambda _, node: [*node.attributes.values()],
+    "following-sibling": lambda _, node: siblings(node, following=True),
+    "preceding-sibling": lambda _, node: siblings(node, following=False),
+    "following": _following,
+    "preceding": _preceding,
+}
+
+
+def clark(name: str, namespaces: Mapping[str, str]) -> str:
+    """Return a name with a prefix as "{namespace}local"; without one, as it is.
+
+    Raises:
+        NotCompilable: the prefix is not declared.
+    """
+    prefix, colon, local = name.rpartition(":")
+    if not colon:
+        return name
+    if prefix not in namespaces:
+        raise NotCompilable(f"the prefix '{prefix}' is not declared")
+    return f"{{{namespaces[prefix]}}}{local}"
+
+
+def is_plain_name(test: str) -> bool:
+    """Return whether a test is for one name."""
+    return "*" not in test and not test.endswith("()")
+
+
+def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = "") -> Reach:
+    """Return the function of the nodes that a step reaches, in the order of the axis.
+
+    Args:
+        axis: the axis.
+        test: its test, as in `nodes.Step`.
+        namespaces: namespaces by prefix.
+        default: namespace of elements without a prefix (`xpath-default-namespace`).
+
+    Raises:
+        NotCompilable: the test is not supported on this axis.
+    """
+    if test == "text()":
+        return _texts(axis)
+    if is_plain_name(test):
+        is_default = default and axis != "attribute" and ":" not in test
+        name = f"{{{default}}}{test}" if is_default else clark(test, namespaces)
+        return _named(axis, name)
+    matches, nodes = name_test(test, namespaces), AXES[axis]
+    if matches is None:
+        return nodes
+    return lambda document, node: [it for it in nodes(document, node) if matches(it)]
+
+
+def _texts(axis: str) -> Reach:
+    if axis == "child":
+        return lambda _, node: node.texts
+    if axis in ("descendant", "descendant-or-self"):
+        return lambda document, node: [text for it in (node, *document.below(node)) for text in it.texts]
+    if axis == "self":
+        return lambda _, node: (node,) if isinstance(node, Text) else NOTHING
+    raise NotCompilable(f"text() on the axis {axis} is not supported")
+
+
+def _named(axis: str, name: str) -> Reach:
+    if axis == "child":
+        return lambda _, node: node.named.get(name, NOTHING)
+    if axis == "descendant":
+        return lambda document, node: document.below(node, name)
+    if axis == "attribute":
+
+        def attribute(_: Document, node: Node) -> Sequence[Attribute]:
+            found = node.attributes.get(name)
+            return NOTHING if found is None else (found,)
+
+        return attribute
+    nodes = AXES[axis]
+    return lambda document, node: [it for it in nodes(document, node) if it.name == name]
+
+
+def name_test(test: str, namespaces: Mapping[str, str]) -> Test | None:
+    """Return the function that tests a node; None if all nodes pass."""
+    if test == "node()":
+        return None
+    if test in ("*", "element()"):
+        return lambda node: bool(node.name)
+    if test == "attribute()":
+        return lambda node: isinstance(node, Attribute) and not isinstance(node, Text)
+    if test == "document-node()":
+        return lambda node: isinstance(node, Element) and node.source is None
+    if test in ("comment()", "processing-instruction()"):
+        return lambda node: False  # the tree has none of them
+    if test.startswith("*:"):
+        return lambda node: local_name(node) == test[2:]
+    if test.endswith(":*"):
+        uri = clark(test, namespaces)[1:].partition("}")[0]
+        return lambda node: namespace(node) == uri
+    if test == "text()":
+        return lambda node: isinstance(node, Text)
+    raise NotCompilable(f"the test '{test}' is not supported")

@@ -1,0 +1,97 @@
+"""What an expression is evaluated in: the context item, the variables, and the work that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from einvoice.schematron.errors import LimitReached
+from einvoice.schematron.tree import Document
+
+MAX_STEPS: Final = 50_000_000
+"""Nodes and items that the expressions of a sheet may visit in a document; about half a minute."""
+_MAX_DEPTH: Final = 60
+"""Depth of functions that call each other; deeper ones would exceed the stack of Python."""
+
+
+class Run:
+    """The evaluation of a sheet for one document.
+
+    Attributes:
+        document: the document.
+        globals: the variables of the sheet, each evaluated when it is asked for first.
+        steps: number of nodes and items that may still be visited.
+        depth: number of functions that are being called.
+    """
+
+    __slots__ = ("depth", "document", "globals", "steps")
+
+    def __init__(self, document: Document, globals_: Mapping[str, Callable[[Frame], Any]], steps: int) -> None:
+        self.document = document
+        self.steps = steps
+        self.depth = 0
+        frame = Frame(self, document.node, {})
+        self.globals: dict[str, Lazy] = {name: Lazy(run, frame) for name, run in globals_.items()}
+
+    def spend(self, steps: int) -> None:
+        """Count visited nodes.
+
+        Raises:
+            LimitReached: there were too many.
+        """
+        self.steps -= steps
+        if self.steps < 0:
+            raise LimitReached(f"more than {MAX_STEPS} steps")
+
+    def enter(self) -> None:
+        """Count a call of a function.
+
+        Raises:
+            LimitReached: too many are open.
+        """
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise LimitReached(f"functions that call each other {_MAX_DEPTH} times")
+
+
+class Frame:
+    """The context of an expression.
+
+    Attributes:
+        run: the evaluation.
+        item: the context item; None for none.
+        position, size: place of the item in its sequence, and number of its items.
+        current: the node that the rule judges (`current()`).
+        variables: the local variables.
+    """
+
+    __slots__ = ("current", "item", "position", "run", "size", "variables")
+
+    def __init__(self, run: Run, item: Any, variables: dict[str, Any]) -> None:
+        self.run = run
+        self.item = item
+        self.current = item
+        self.variables = variables
+        self.position = self.size = 1
+
+
+class Lazy:
+    """A variable that is evaluated when it is asked for first, in the context in which it was declared."""
+
+    __slots__ = ("_evaluate", "_frame", "_item", "_value")
+
+    def __init__(self, evaluate: Callable[[Frame], Any], frame: Frame) -> None:
+        self._evaluate: Callable[[Frame], Any] | None = evaluate
+        self._frame, self._item, self._value = frame, frame.item, None
+
+    def value(self) -> Any:
+        """Return the value."""
+        if self._evaluate is not None:
+            frame = self._frame
+            item, frame.item = frame.item, self._item
+            try:
+                self._value = self._evaluate(frame)
+            finally:
+                frame.item = item
+            self._evaluate = None
+        return self._value

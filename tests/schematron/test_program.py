@@ -1,0 +1,106 @@
+"""A sheet of our own in both forms: which rule judges which node, messages, and what is refused."""
+
+import pytest
+from lxml import etree
+
+from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
+from einvoice.schematron.sheets import iso
+from tests.schematron.sheets import DOCUMENT, SCHEMATRON, codes, program
+
+COMPILED = """\
+<xsl:stylesheet xmlns:xsl="http://www.w3.org/1999/XSL/Transform" xmlns:svrl="http://purl.oclc.org/dsdl/svrl"
+    xmlns:t="urn:test" xmlns:f="urn:f" xmlns:xs="http://www.w3.org/2001/XMLSchema" version="2.0">
+  <xsl:function name="f:fits" as="xs:boolean">
+    <xsl:param name="price" as="xs:decimal?"/>
+    <xsl:variable name="least" select="1.00"/>
+    <xsl:choose>
+      <xsl:when test="empty($price)"><xsl:sequence select="false()"/></xsl:when>
+      <xsl:otherwise><xsl:sequence select="$price ge $least"/></xsl:otherwise>
+    </xsl:choose>
+  </xsl:function>
+  <xsl:template match="/">
+    <svrl:schematron-output title="Orders"><xsl:apply-templates select="/" mode="M1"/></svrl:schematron-output>
+  </xsl:template>
+  <xsl:template match="t:line[t:sum]" priority="1001" mode="M1">
+    <svrl:fired-rule context="t:line[t:sum]"/>
+    <xsl:variable name="name" select="string(t:name)"/>
+    <xsl:choose>
+      <xsl:when test="f:fits(t:price)"/>
+      <xsl:otherwise>
+        <svrl:failed-assert test="f:fits(t:price)">
+          <xsl:attribute name="id">C-1</xsl:attribute>
+          <svrl:text>The price of <xsl:text/><xsl:value-of select="$name"/><xsl:text/> is low.</svrl:text>
+        </svrl:failed-assert>
+      </xsl:otherwise>
+    </xsl:choose>
+    <xsl:if test="t:count = 2">
+      <svrl:successful-report id="C-2" flag="warning"><svrl:text>Two of <xsl:value-of select="$name"/></svrl:text>
+      </svrl:successful-report>
+    </xsl:if>
+    <xsl:apply-templates select="*" mode="M1"/>
+  </xsl:template>
+  <xsl:template match="t:line" priority="1000" mode="M1">
+    <svrl:fired-rule context="t:line"/>
+    <xsl:for-each select="t:name"><xsl:if test=". = ''"><svrl:failed-assert id="C-3"/></xsl:if></xsl:for-each>
+    <xsl:if test="true()"><svrl:failed-assert test="[A-Z]{3}"/></xsl:if>
+  </xsl:template>
+</xsl:stylesheet>"""
+
+
+def test_schematron_judges_each_node_by_the_first_rule_of_a_pattern():
+    found = program(SCHEMATRON)
+    assert (found.refused, found.sheet.title) == ([], "Orders")
+    assert codes(found) == ["T-1", "T-4", "T-5"]
+    reports = {it.assertion.code: it for it in found.run(etree.fromstring(DOCUMENT.encode()))}
+    assert reports["T-1"].message == "The name has no content."
+    assert reports["T-5"].message == "line without a price."
+    assert (reports["T-1"].assertion.flag, reports["T-4"].assertion.flag) == ("warning", "information")
+
+
+def test_messages_have_the_values():
+    found = program(SCHEMATRON)
+    changed = DOCUMENT.replace("8.51", "8.50").replace(" DE ", "IT")
+    reports = {it.assertion.code: it for it in found.run(etree.fromstring(changed.encode()))}
+    assert reports["T-2"].message == "Found 8.50, calculated 8.51."
+    assert reports["T-6"].node.name == "code"
+
+
+def test_a_sheet_that_stops_gives_no_verdict():
+    with pytest.raises(Stopped, match="FORG0001"):
+        program(SCHEMATRON).run(etree.fromstring(DOCUMENT.replace("4.50", "four").encode()))
+
+
+def test_compiled_sheet():
+    found = program(COMPILED)
+    assert [(it.code, it.reason) for it in found.refused] == [("C-3", "it is in a loop")]
+    assert codes(found) == ["C-2", "[A-Z]3"]
+    changed = DOCUMENT.replace("1.50", "0.99")
+    reports = {it.assertion.code: it for it in found.run(etree.fromstring(changed.encode()))}
+    assert reports["C-1"].message == "The price of Pen is low."
+
+
+def test_endless_recursion_ends():
+    endless = COMPILED.replace('select="$price ge $least"', 'select="f:fits($price + 1)"')
+    with pytest.raises(LimitReached):
+        codes(program(endless))
+
+
+def test_includes_stay_in_the_folder(tmp_path):
+    text = SCHEMATRON.replace("<let", '<include href="../secret.sch"/><let', 1)
+    (tmp_path.parent / "secret.sch").write_text("<x/>")
+    with pytest.raises(NotCompilable, match="not beside"):
+        iso.read(etree.fromstring(text.encode()), tmp_path, etree.fromstring)
+
+
+def test_what_is_not_defined_is_told_with_its_line():
+    with pytest.raises(NotCompilable, match="line 10: the pattern 'empty' is not defined"):
+        program(SCHEMATRON.replace('is-a="filled"', 'is-a="empty"'))
+    line = SCHEMATRON[: SCHEMATRON.index("T-6")].count("\n") + 1
+    broken = SCHEMATRON.replace("normalize-space(.) = $allowed", "unheard-of(.)")
+    assert [(it.code, it.line) for it in program(broken).refused] == [("T-6", line)]
+
+
+def test_deep_document_needs_no_recursion():
+    deep = "<a>" * 2_000 + "</a>" * 2_000
+    root = etree.fromstring(deep.encode(), etree.XMLParser(huge_tree=True))
+    assert program(SCHEMATRON).run(root) == []
