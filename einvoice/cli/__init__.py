@@ -19,6 +19,7 @@ from einvoice.errors import SettingError
 _COMMANDS: Final = (
     "validate",
     "report",
+    "letter",
     "show",
     "fix",
     "generate",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.finding import Finding
-from einvoice.result.languages import Language
+from einvoice.result.languages import Language, check_language
 from einvoice.result.options import Options
 from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Stack
@@ -201,6 +201,30 @@ class ValidationResult:
         from einvoice.assessment import assess
 
         return assess(self, law, items)
+
+    def letter(self, lang: Language | None = None, *, law: str | None = None, items: bool = False) -> str:
+        """Return a letter that asks the issuer to correct the invoice, as plain text for a mail.
+
+        It has one item per cause of errors: what is wrong, where, the value found, and what is asked for. Numbers of
+        business terms, codes and lines of the XML are in square brackets at the end of an item. Only what the invoice
+        proves is stated; the rest is asked. The causes are searched if they are not known, see `causes`.
+
+        Args:
+            lang: language of the letter; default: that of the result.
+            law: country of the VAT law; default as for `assessment`. If a class of errors requires a correction by it,
+                the letter says so.
+            items: whether to ask also for what the law requires and EN 16931 does not.
+
+        Returns:
+            The letter; if there is nothing to ask, one sentence that says so.
+
+        Raises:
+            ValueError: the law or the language is unknown.
+        """
+        from einvoice.letter import letter
+
+        check_language(lang or self.lang)
+        return letter(self, lang or self.lang, law, items=items)
 
     def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.
