@@ -1,7 +1,8 @@
 """Validate several files in one request."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -10,13 +11,12 @@ from starlette.responses import Response
 from appliance.access.auth import RIGHT_REQUIRED
 from appliance.access.quotas import DAILY_FILES
 from appliance.api.dependencies import (
-    INVALID_CAUSES,
+    DETAILS,
     INVALID_LANGUAGE,
     INVALID_LINKS,
     Caller,
     CurrentCaller,
     QueryLanguage,
-    query_causes,
     wants_links,
 )
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
@@ -24,9 +24,9 @@ from appliance.api.processing import (
     NO_STORE,
     artifact_source,
     build_job,
-    causes_seconds,
     create_links,
     record_verdict,
+    requested_details,
     with_artifacts,
 )
 from appliance.api.responses import UPLOAD_PROBLEMS, form_body, problem_responses
@@ -43,7 +43,7 @@ _MODES: dict[str, Mode] = {"current": "current"}
 
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
-    INVALID_CAUSES,
+    *DETAILS.values(),
     INVALID_LINKS,
     INVALID_FORM,
     NO_FILE,
@@ -70,8 +70,9 @@ def routes(services: Services) -> APIRouter:
     )
     async def validate_batch(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Validate up to ten invoices. An unreadable file does not affect the others."""
-        causes = causes_seconds(services, query_causes(request))
-        with services.workers.reserve(caller.key.name, is_long=causes is not None) as reservation:
+        details = requested_details(services, request)
+        is_long = details["causes_seconds"] is not None
+        with services.workers.reserve(caller.key.name, is_long=is_long) as reservation:
             form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
@@ -87,7 +88,7 @@ def routes(services: Services) -> APIRouter:
             # Without it, the last files of a batch would time out waiting for a worker.
             semaphore = asyncio.Semaphore(services.settings.workers)
             items = await _gather(
-                _validate_item(services, semaphore, request, caller, lang, engine, causes, links, file)
+                _validate_item(services, semaphore, request, caller, lang, engine, details, links, file)
                 for file in form.files
             )
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
@@ -114,12 +115,12 @@ async def _validate_item(
     caller: Caller,
     lang: Language,
     engine: Engine,
-    causes: float | None,
+    details: Mapping[str, Any],
     links: bool,
     file: UploadedFile,
 ) -> bytes:
     """Validate a file and return its item in the response."""
-    head = {"name": file.name, "engine": engine, "causes_seconds": causes}
+    head = {"name": file.name, "engine": engine, **details}
     job = build_job(services, "validate_item", file.content, request, caller, lang, **head)
     async with semaphore:
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Query
 from starlette.requests import Request
@@ -16,11 +16,16 @@ from appliance.contract.values import LANGUAGES, Language
 from einvoice.localization import Messages
 
 INVALID_CAUSES = ProblemType("invalid_causes", 422, example={"known": "true | false", "value": "yes"})
+INVALID_LETTER = ProblemType("invalid_letter", 422, example={"known": "true | false", "value": "yes"})
 INVALID_LINKS = ProblemType("invalid_links", 422, example={"known": "true | false", "value": "no"})
 INVALID_LANGUAGE = ProblemType("invalid_lang", 422, example={"known": "de or en", "value": "fr"})
 
 _WORDS = Messages("appliance", "words")
 _LANG = Query(description="Language of the texts.")
+
+
+DETAILS: Final = {"causes": INVALID_CAUSES, "letter": INVALID_LETTER}
+"""Query parameters that add a member to `validation_details`, and the problems of other values than true and false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,13 @@ async def query_language(request: Request, lang: Annotated[str, _LANG] = LANGUAG
     return lang
 
 
-def query_causes(request: Request) -> bool:
-    """Return the query parameter `causes`; false if it is missing.
+def query_details(request: Request) -> list[str]:
+    """Return the names of those `DETAILS` that the query requests.
 
     Raises:
-        Problem: it is neither "true" nor "false".
+        Problem: one is neither "true" nor "false".
     """
-    return _boolean(request.query_params, "causes", "false", INVALID_CAUSES)
+    return [name for name, problem in DETAILS.items() if _boolean(request.query_params, name, "false", problem)]
 
 
 def wants_links(request: Request, fields: Mapping[str, str] = MappingProxyType({})) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from appliance.api.dependencies import Caller
+from appliance.api.dependencies import Caller, query_details
 from appliance.artifacts.links import ArtifactSource, Link
 from appliance.contract.serialization import append_member, to_json
 from appliance.contract.values import ArtifactKind, Engine, Language, Mode
@@ -20,6 +20,8 @@ from appliance.workers.pool import JobCrashed, JobLimitExceeded, busy_problem
 from appliance.workers.protocol import Message
 
 audit = logging.getLogger("appliance.audit")
+
+_NEED_CAUSES = {"causes", "letter"}
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -38,9 +40,17 @@ def build_job(
     return Message({"job": task, **common, **head}, (document,))
 
 
-def causes_seconds(services: Services, requested: bool) -> float | None:
-    """Return the time limit of the search for causes; None if it is not requested."""
-    return services.workers.causes_seconds if requested else None
+def requested_details(services: Services, request: Request) -> dict[str, Any]:
+    """Return the `details` of the query, and the time limit of the search for causes, None if none of them needs it.
+
+    Raises:
+        Problem: the query is invalid.
+    """
+    details = query_details(request)
+    return {
+        "details": details,
+        "causes_seconds": services.workers.causes_seconds if _NEED_CAUSES & {*details} else None,
+    }
 
 
 async def run_job(services: Services, job: Message, caller: Caller) -> Message | Response:

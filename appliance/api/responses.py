@@ -24,6 +24,10 @@ _CAUSES = (
     "`true`: also return the causes of the findings, each with the change that resolves them, as "
     "`validation_details.causes`. Takes as long as about fifty validations."
 )
+_LETTER = (
+    "`true`: also return a letter that asks the issuer to correct the invoice, as `validation_details.letter`. Takes "
+    "as long as the causes."
+)
 _LINKS = "`false`: store nothing and return no links to PDFs; their members of `artifacts` are unavailable."
 _FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
@@ -82,7 +86,8 @@ def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: lis
     }
     schema = {"type": "object", "required": [file_field], "properties": properties}
     body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
-    return {"parameters": [_parameter("causes", False, _CAUSES), LINKS_PARAMETER], "requestBody": body}
+    details = [_parameter("causes", False, _CAUSES), _parameter("letter", False, _LETTER)]
+    return {"parameters": [*details, LINKS_PARAMETER], "requestBody": body}
 
 
 def _parameter(name: str, default: bool, description: str) -> dict[str, Any]:

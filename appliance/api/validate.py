@@ -7,12 +7,11 @@ from starlette.responses import Response
 from appliance.access.auth import RIGHT_REQUIRED
 from appliance.access.quotas import DAILY_FILES
 from appliance.api.dependencies import (
-    INVALID_CAUSES,
+    DETAILS,
     INVALID_LANGUAGE,
     INVALID_LINKS,
     CurrentCaller,
     QueryLanguage,
-    query_causes,
     wants_links,
 )
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
@@ -20,9 +19,9 @@ from appliance.api.processing import (
     NO_STORE,
     artifact_source,
     build_job,
-    causes_seconds,
     create_links,
     record_verdict,
+    requested_details,
     run_job,
     with_artifacts,
 )
@@ -37,7 +36,7 @@ from appliance.workers.reference_time import REFERENCE_LIMIT
 
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
-    INVALID_CAUSES,
+    *DETAILS.values(),
     INVALID_LINKS,
     INVALID_FORM,
     NO_FILE,
@@ -67,8 +66,9 @@ def routes(services: Services) -> APIRouter:
     )
     async def validate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Validate one invoice: UBL, CII, or a hybrid PDF (ZUGFeRD, Factur-X)."""
-        causes = causes_seconds(services, query_causes(request))
-        with services.workers.reserve(caller.key.name, is_long=causes is not None) as reservation:
+        details = requested_details(services, request)
+        is_long = details["causes_seconds"] is not None
+        with services.workers.reserve(caller.key.name, is_long=is_long) as reservation:
             form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
@@ -80,7 +80,7 @@ def routes(services: Services) -> APIRouter:
             mode, file = form_mode(form.fields, MODES), form.files[0]
             engine = form_engine(form.fields, services.settings.engine, caller.entitlements)
             await services.quotas.consume(caller.key.name, DAILY_FILES, caller.entitlements.daily_validation_limit)
-            head = {"mode": mode, "engine": engine, "causes_seconds": causes}
+            head = {"mode": mode, "engine": engine, **details}
             job = build_job(services, "validate", file.content, request, caller, lang, **head)
             outcome = await run_job(services, job, caller)
         if isinstance(outcome, Response):

@@ -167,6 +167,11 @@ class ValidationDetails(_Response):
         description="The limit that ended the search for causes: further changes may resolve more findings. Empty if "
         "all were tried.",
     )
+    letter: str | None = Field(
+        default=None,
+        description="Letter that asks the issuer to correct the invoice, plain text: only with `letter=true`. Null if "
+        "the document is too large for the search for causes.",
+    )
 
 
 class InvoiceSummary(_Response):

@@ -71,7 +71,7 @@ async def _validate(run_job: RunJob) -> dict[str, dict[str, Any]]:
         outcome = await run_job(_job("validate", document, mode=mode))
         results[name] = _body(outcome, _links("validation_report_pdf", "readable_invoice_pdf"))
     wrong = ubl.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
-    outcome = await run_job(_job("validate", wrong, mode="current", causes_seconds=5))
+    outcome = await run_job(_job("validate", wrong, mode="current", causes_seconds=5, details=["causes"]))
     results["with causes"] = _body(outcome, _links("validation_report_pdf", "readable_invoice_pdf"))
     outcomes = [await run_job(_job("validate", document, mode="current")) for document in _UNREADABLE]
     problems = [outcome.head["problem"] for outcome in outcomes]

@@ -69,24 +69,25 @@ def _validate(job: Message) -> Message:
 
 
 def _body(result: einvoice.ValidationResult, job: Message, seconds: float) -> dict[str, Any]:
-    """Return the response body, with the causes if requested; `seconds` is the duration of the validation."""
-    lang, base = job.head["lang"], job.head.get("base")
-    if job.head.get("causes_seconds") is None:
-        return validation_body(result, lang, base)
+    """Return the response body with the requested details; `seconds` is the duration of the validation."""
+    lang, base, requested = job.head["lang"], job.head.get("base"), job.head.get("details", ())
     causes = _causes(result, job, seconds)
-    body = validation_body(result, lang, base, causes=causes or ())
-    if causes is None:
-        body["validation_details"]["causes"] = None
+    body = validation_body(result, lang, base, causes=causes or () if "causes" in requested else None)
+    details = body["validation_details"]
+    if "causes" in requested and causes is None:
+        details["causes"] = None
+    if "letter" in requested:
+        details["letter"] = None if causes is None else result.letter(lang, causes=causes)
     return body
 
 
 def _causes(result: einvoice.ValidationResult, job: Message, seconds: float) -> tuple[Any, ...] | None:
-    """Return the causes; None if the time or memory limit of a document leaves none for the search.
+    """Return the causes; None if they are not needed, or the time or memory limit of a document leaves none.
 
     The search begins with a validation, and may exceed its limit by another one.
     """
-    limit: float = job.head["causes_seconds"]
-    if limit < _MIN_VALIDATIONS * seconds or not limit:
+    limit: float | None = job.head.get("causes_seconds")
+    if not limit or limit < _MIN_VALIDATIONS * seconds:
         return None
     try:
         return result.causes(seconds=limit - 2 * seconds)

@@ -150,7 +150,14 @@ def _readable() -> set[Path]:
 def _warm_up() -> None:
     """Run typical jobs once, so that lazy imports and caches do not delay the first request."""
     for sample in (files("appliance") / "samples").iterdir():
-        head = {"job": "validate", "lang": "de", "mode": "current", "engine": "native", "causes_seconds": 1}
+        head = {
+            "job": "validate",
+            "lang": "de",
+            "mode": "current",
+            "engine": "native",
+            "causes_seconds": 1,
+            "details": ["causes"],
+        }
         run_job(Message(head, (sample.read_bytes(),)))
     draft = (files("appliance") / "workers" / "draft.json").read_bytes()  # lacks the buyer reference: a finding
     run_job(Message({"job": "generate", "lang": "de"}, (draft,)))

@@ -31,11 +31,18 @@ _OF_VALIDATION: Final = "file"
 """Layer of the errors that say why a document was not validated; no issuer can correct them."""
 
 
-def letter(result: ValidationResult, lang: Language, law: str | None = None, *, items: bool = False) -> str:
+def letter(
+    result: ValidationResult,
+    lang: Language,
+    law: str | None = None,
+    *,
+    items: bool = False,
+    causes: Sequence[Cause] | None = None,
+) -> str:
     """Return the letter to the issuer; see `ValidationResult.letter`."""
     words = _TEXTS[lang]
     assessment = assess(result, law, items)
-    asked = [*_errors(result, lang), *(_missing(it, lang) for it in (assessment.items if assessment else ()))]
+    asked = [*_errors(result, causes, lang), *(_missing(it, lang) for it in (assessment.items if assessment else ()))]
     if not asked:
         key = "nothing" if result.is_valid else "not_checked"
         return words[key].format(invoice=_invoice(result, lang)) + "\n"
@@ -79,12 +86,14 @@ def _facts(result: ValidationResult, lang: Language) -> Iterator[str]:
         yield words["fact"].format(name=words["file"], value=quote(result.filename, limit=_MAX_NAME))
 
 
-def _errors(result: ValidationResult, lang: Language) -> Iterator[str]:
+def _errors(result: ValidationResult, causes: Sequence[Cause] | None, lang: Language) -> Iterator[str]:
     """Yield an item for each cause of errors; causes that read the same are one."""
     errors = {id(it) for it in result.errors if it.layer != _OF_VALIDATION}
-    causes = [it for it in (result.causes() if errors else ()) if any(id(one) in errors for one in it.findings)]
+    causes = causes if causes is not None or not errors else result.causes()
     known: dict[tuple[str, ...], list[Finding]] = {}
-    for cause in causes:
+    for cause in causes or ():
+        if not any(id(it) in errors for it in cause.findings):
+            continue
         known.setdefault(tuple(_of_cause(cause, lang)), []).extend(cause.findings)
     for lines, findings in known.items():
         yield _item(lines, findings, lang)

@@ -24,12 +24,16 @@ function render({ model, el }) {
   const causesHeader = create("div", { class: "ev-causes-header" }, causesTitle, findCauses);
   const causesList = create("ul", { class: "ev-causes-list" });
   const causes = create("section", { class: "ev-causes" }, causesHeader, causesList);
+  const letterText = create("div", { class: "ev-letter-text", role: "group", tabindex: "0" });
+  const letterSummary = create("summary");
+  const copyLetter = create("span");
+  const letter = create("details", { class: "ev-fold ev-letter", toggle: openLetter }, letterSummary, letterText, copyLetter);
   const back = (event) => event.key === "Escape" && list.focus();
   const detail = create("section", { class: "ev-detail", tabindex: "0", keydown: back });
   const source = create("section", { class: "ev-source", keydown: back });
   const footer = create("div", { class: "ev-footer" });
   const panes = create("div", { class: "ev-panes" }, create("div", {}, list.element, more), detail, source);
-  root.append(headerElement, causes, toolbar, status, panes, footer);
+  root.append(headerElement, causes, letter, toolbar, status, panes, footer);
 
   function change(key, value) {
     model.set(key, value);
@@ -198,6 +202,21 @@ function render({ model, el }) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.finding) === model.get("selected")));
   }
 
+  // ---------------------------------------------------------------- letter to the issuer, written when it is opened
+
+  function openLetter() {
+    if (letter.open && !model.get("with_letter")) change("with_letter", true);
+  }
+
+  function renderLetter() {
+    const { text, hidden } = model.get("_letter");
+    letter.hidden = hidden;
+    letterSummary.textContent = label("letter");
+    letterText.textContent = text || label("letter_written");
+    letterText.setAttribute("aria-label", label("letter"));
+    copyLetter.replaceChildren(text ? copyButton({}, label("copy_letter"), () => label("copied"), letterText) : "");
+  }
+
   // ---------------------------------------------------------------- findings, details and XML excerpt
 
   function renderTable() {
@@ -244,7 +263,7 @@ function render({ model, el }) {
     return create("p", { class: "ev-note" }, create("strong", {}, label("note"), ": "), text, url ? " " : "", link);
   }
 
-  const renderAll = () => [renderHeader(), renderCauses(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
+  const renderAll = () => [renderHeader(), renderCauses(), renderLetter(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
   el.append(root);
   renderAll();
   return addListeners(model, {
@@ -257,6 +276,7 @@ function render({ model, el }) {
     "change:selected": () => [list.setSelected(model.get("selected")), markCausedFinding()],
     "change:_causes": renderCauses,
     "change:_cause_details": renderCause,
+    "change:_letter": renderLetter,
     "change:_finding_details": renderDetail,
   });
 }

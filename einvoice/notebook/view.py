@@ -60,6 +60,7 @@ class ResultView(anywidget.AnyWidget):
         selected: index in `result.findings` of the finding shown in detail; -1 for none.
         with_causes: whether the causes are shown; True from the start if the result knows them already.
         cause: index in `causes` of the cause that is opened to its findings and changes; -1 for none.
+        with_letter: whether the letter to the issuer is shown, which needs the causes.
         lang: one of `einvoice.localization.languages()`, or a tag with such a parent, such as "fr-BE".
         result: the result.
     """
@@ -71,6 +72,7 @@ class ResultView(anywidget.AnyWidget):
     selected = traitlets.Int(-1).tag(sync=True)
     with_causes = traitlets.Bool(False).tag(sync=True)
     cause = traitlets.Int(-1).tag(sync=True)
+    with_letter = traitlets.Bool(False).tag(sync=True)
     lang = LanguageTrait("de").tag(sync=True)
 
     # Display data for the browser.
@@ -82,6 +84,7 @@ class ResultView(anywidget.AnyWidget):
     _finding_details = traitlets.Dict().tag(sync=True)
     _causes = traitlets.Dict().tag(sync=True)
     _cause_details = traitlets.Dict().tag(sync=True)
+    _letter = traitlets.Dict().tag(sync=True)
 
     def __init__(self, result: ValidationResult, *, lang: Language) -> None:
         self.result = result
@@ -94,6 +97,7 @@ class ResultView(anywidget.AnyWidget):
         self.observe(self._update_finding, "selected")
         self.observe(self._update_causes, "with_causes")
         self.observe(self._update_cause, "cause")
+        self.observe(self._update_letter, "with_letter")
         self._update_finding()
 
     @property
@@ -158,6 +162,7 @@ class ResultView(anywidget.AnyWidget):
             self._update_table()
             self._update_finding()
             self._update_causes()
+            self._update_letter()
 
     def _update_causes(self, _: Any = None) -> None:
         """Update the causes; search them if they are not known."""
@@ -172,6 +177,11 @@ class ResultView(anywidget.AnyWidget):
         """Update the opened cause."""
         opened = self.causes[self.cause] if self.cause >= 0 else None
         self._cause_details = cause_details(self.result, opened, self.lang) if opened else {}
+
+    def _update_letter(self, _: Any = None) -> None:
+        """Update the letter to the issuer; valid invoices have none."""
+        text = self.result.letter(self.lang) if self.with_letter else ""
+        self._letter = {"text": text, "hidden": self.result.is_valid}
 
     def _update_table(self, _: Any = None) -> None:
         """Update the table and its status line."""

@@ -202,18 +202,26 @@ class ValidationResult:
 
         return assess(self, law, items)
 
-    def letter(self, lang: Language | None = None, *, law: str | None = None, items: bool = False) -> str:
+    def letter(
+        self,
+        lang: Language | None = None,
+        *,
+        law: str | None = None,
+        items: bool = False,
+        causes: Sequence[Cause] | None = None,
+    ) -> str:
         """Return a letter that asks the issuer to correct the invoice, as plain text for a mail.
 
         It has one item per cause of errors: what is wrong, where, the value found, and what is asked for. Numbers of
         business terms, codes and lines of the XML are in square brackets at the end of an item. Only what the invoice
-        proves is stated; the rest is asked. The causes are searched if they are not known, see `causes`.
+        proves is stated; the rest is asked.
 
         Args:
             lang: language of the letter; default: that of the result.
             law: country of the VAT law; default as for `assessment`. If a class of errors requires a correction by it,
                 the letter says so.
             items: whether to ask also for what the law requires and EN 16931 does not.
+            causes: from `causes`; by default they are searched.
 
         Returns:
             The letter; if there is nothing to ask, one sentence that says so.
@@ -224,7 +232,7 @@ class ValidationResult:
         from einvoice.letter import letter
 
         check_language(lang or self.lang)
-        return letter(self, lang or self.lang, law, items=items)
+        return letter(self, lang or self.lang, law, items=items, causes=causes)
 
     def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.

@@ -35,7 +35,7 @@ def test_it_names_the_invoice_and_closes_like_a_letter(tmp_path: Path) -> None:
     text = einvoice.validate(tmp_path / "a.xml").letter("en")
     assert text.startswith("Subject: Request to correct invoice LG-2026-0417\n\nDear Sir or Madam,\n")
     facts = [
-        "Invoice number: KB-2026-1108",
+        "Invoice number: LG-2026-0417",
         "Seller name: Lindenhof Gartenbau GmbH",
         "EUR",
         "File: a.xml",

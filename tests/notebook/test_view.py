@@ -252,3 +252,17 @@ def test_export_shows_causes_that_are_known(sample):
 
 def test_a_valid_invoice_has_no_causes_section(sample):
     assert einvoice.validate(sample("ubl-invoice.xml").read_bytes(), lang="en").explore()._causes["hidden"]
+
+
+def test_the_letter_is_written_when_it_is_shown(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    view = einvoice.validate(text, lang="en").explore()
+    assert view._letter == {"text": "", "hidden": False}
+    view.with_letter = True
+    assert view._letter["text"].startswith("Subject: Request to correct invoice")
+    view.lang = "de"
+    assert view._letter["text"] == view.result.letter("de")
+
+
+def test_a_valid_invoice_has_no_letter(sample):
+    assert einvoice.validate(sample("ubl-invoice.xml").read_bytes(), lang="en").explore()._letter["hidden"]

@@ -238,3 +238,11 @@ def test_text_contrast(browser, sample, dark):
     worst, element = shown.contrasts()[0]
     assert worst >= 1, element
     shown.page.close()
+
+
+def test_letter_can_be_copied(shown):
+    """The page has no clipboard, so that the text is selected."""
+    view, page = shown[0], shown[1].page
+    page.click(".ev-letter summary")
+    page.click(".ev-letter button >> text=Copy message to the issuer")
+    assert page.evaluate("getSelection().toString()").strip() == view.result.letter("en").strip()

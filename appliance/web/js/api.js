@@ -13,14 +13,14 @@ export async function capabilities(key, lang, signal) {
   return (await request(`api/external/capabilities?lang=${lang}`, { headers: { "X-API-Key": key }, signal })).json();
 }
 
-/** Validate one file and return the result with its causes; `options` selects mode and engine. */
+/** Validate one file and return the result with its causes and letter; `options` selects mode and engine. */
 export async function validate(key, lang, file, options, signal) {
   const form = formData(options);
   form.append("file", file, file.name);
   return (await post("api/external/validate", key, lang, form, signal)).json();
 }
 
-/** Validate several files and return the results with their causes in the same order. Batches support mode "current" only. */
+/** Validate several files and return the results with their causes and letters in the same order. Batches support mode "current" only. */
 export async function validateBatch(key, lang, files, options, signal) {
   const form = formData(options);
   for (const file of files) {
@@ -46,7 +46,7 @@ function formData({ mode, engine }) {
 }
 
 function post(path, key, lang, body, signal) {
-  return request(`${path}?lang=${lang}&causes=true`, { method: "POST", headers: { "X-API-Key": key }, body, signal });
+  return request(`${path}?lang=${lang}&causes=true&letter=true`, { method: "POST", headers: { "X-API-Key": key }, body, signal });
 }
 
 async function request(path, options) {

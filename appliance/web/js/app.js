@@ -3,7 +3,7 @@
 import { artifact, capabilities, ProblemError } from "./api.js";
 import { causesSection, hasCauses } from "./causes.js";
 import { csv } from "./csv.js";
-import { el, save } from "./dom.js";
+import { copyText, el, save } from "./dom.js";
 import { fileList } from "./file_list.js";
 import { findingsList, sortedFindings } from "./findings.js";
 import { formatSize } from "./format.js";
@@ -174,10 +174,20 @@ function toolbar(entry) {
     { class: "toolbar" },
     pdfButton("validation_report_pdf", "report", labels.report),
     pdfButton("readable_invoice_pdf", "invoice", labels.readableInvoice),
+    letterButton(entry),
     batched ? el("button", properties, labels.validateSingle) : null,
     csvExport(),
     el("button", { type: "button", class: "button", onclick: () => window.print() }, labels.print),
   );
+}
+
+/** Return the button that copies the letter to the issuer; null for a valid invoice. */
+function letterButton(entry) {
+  const labels = LABELS[state.lang];
+  const letter = entry.answer?.is_valid ? null : entry.answer?.validation_details.letter;
+  const copy = async () => setStatus((await copyText(letter)) ? labels.letterCopied : labels.letterNotCopied);
+  const properties = { type: "button", class: "button", title: labels.letterHint, onclick: copy };
+  return letter ? el("button", properties, labels.letter) : null;
 }
 
 function csvExport() {

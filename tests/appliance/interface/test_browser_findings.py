@@ -147,6 +147,16 @@ def test_change_is_copied(opened, secure):
     assert page.text("#status") == "Kopiert"
 
 
+def test_letter_is_copied(opened):
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    page.choose(("rechnung.xml", WRONG))
+    page.page.get_by_role("button", name="Nachricht an den Aussteller kopieren").click()
+    page.page.get_by_text("Kopiert", exact=True).wait_for()
+    assert page.page.evaluate("navigator.clipboard.readText()").startswith("Betreff: Bitte um Berichtigung")
+    page.choose(("gut.xml", UBL))
+    assert page.page.get_by_role("button", name="Nachricht an den Aussteller kopieren").count() == 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_causes_fit_a_narrow_screen(opened, scheme):
     page = opened(viewport={"width": 320, "height": 700}, color_scheme=scheme)

@@ -79,8 +79,11 @@ def test_the_interface_documents_the_parameter(server):
 def test_no_time_for_the_search(seconds):
     """The verdict does not depend on the search."""
     head = {"job": "validate", "lang": "en", "mode": "current", "engine": "native", "causes_seconds": seconds}
+    head["details"] = ["causes", "letter"]
     outcome = run_job(Message(head, (WRONG,)))
-    assert b'"causes":null' in outcome.parts[0].replace(b" ", b"")
+    body = outcome.parts[0].replace(b" ", b"")
+    assert b'"causes":null' in body
+    assert b'"letter":null' in body
     assert not outcome.head["verdict"]["valid"]
 
 
