@@ -135,5 +135,5 @@ async def _validate_item(
     record_verdict(services, request, outcome, file.content)
     readable = outcome.head["verdict"]["syntax"] is not None
     kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable and links, "readable_invoice_pdf": False}
-    source = artifact_source(file.content, file.name, lang, engine=engine)
+    source = artifact_source(file.content, file.name, lang, engine=engine, assess="assess" in details["details"])
     return with_artifacts(outcome.parts[0], await create_links(services, request, caller, source, kinds))

@@ -95,6 +95,8 @@ def capabilities(
         ],
         "engines": _engines(default_engine),
         "causes": {"available": causes_seconds > 0, "max_seconds": causes_seconds},
+        "assessment": {"available": True},
+        "letter": {"available": causes_seconds > 0},
         "endpoints": {name: f"{base}{path}" for name, path in _ENDPOINTS.items()},
     }
 

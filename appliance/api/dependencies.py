@@ -15,6 +15,7 @@ from appliance.contract.schemas import Entitlements
 from appliance.contract.values import LANGUAGES, Language
 from einvoice.localization import Messages
 
+INVALID_ASSESS = ProblemType("invalid_assess", 422, example={"known": "true | false", "value": "yes"})
 INVALID_CAUSES = ProblemType("invalid_causes", 422, example={"known": "true | false", "value": "yes"})
 INVALID_LETTER = ProblemType("invalid_letter", 422, example={"known": "true | false", "value": "yes"})
 INVALID_LINKS = ProblemType("invalid_links", 422, example={"known": "true | false", "value": "no"})
@@ -24,7 +25,7 @@ _WORDS = Messages("appliance", "words")
 _LANG = Query(description="Language of the texts.")
 
 
-DETAILS: Final = {"causes": INVALID_CAUSES, "letter": INVALID_LETTER}
+DETAILS: Final = {"assess": INVALID_ASSESS, "causes": INVALID_CAUSES, "letter": INVALID_LETTER}
 """Query parameters that add a member to `validation_details`, and the problems of other values than true and false."""
 
 

@@ -108,10 +108,16 @@ def _artifact(link: Link | None, base: str) -> dict[str, Any]:
 
 
 def artifact_source(
-    document: bytes, filename: str, lang: Language, mode: Mode = "current", engine: Engine = "native"
+    document: bytes,
+    filename: str,
+    lang: Language,
+    mode: Mode = "current",
+    engine: Engine = "native",
+    *,
+    assess: bool = False,
 ) -> ArtifactSource:
     """Return the source for the PDFs of a document that has just been validated."""
-    return ArtifactSource(document, filename, lang, mode, time.time(), engine)
+    return ArtifactSource(document, filename, lang, mode, time.time(), engine, assess)
 
 
 def with_artifacts(body: bytes, artifacts: Mapping[str, Any]) -> bytes:

@@ -24,6 +24,10 @@ _CAUSES = (
     "`true`: also return the causes of the findings, each with the change that resolves them, as "
     "`validation_details.causes`. Takes as long as about fifty validations."
 )
+_ASSESS = (
+    "`true`: also return what the document and its errors mean for the recipient under the VAT law of seller and "
+    "buyer, as `validation_details.assessment`; the report states it, too. Information, not advice."
+)
 _LETTER = (
     "`true`: also return a letter that asks the issuer to correct the invoice, as `validation_details.letter`. Takes "
     "as long as the causes."
@@ -86,7 +90,10 @@ def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: lis
     }
     schema = {"type": "object", "required": [file_field], "properties": properties}
     body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
-    details = [_parameter("causes", False, _CAUSES), _parameter("letter", False, _LETTER)]
+    details = [
+        _parameter(name, False, text)
+        for name, text in {"causes": _CAUSES, "assess": _ASSESS, "letter": _LETTER}.items()
+    ]
     return {"parameters": [*details, LINKS_PARAMETER], "requestBody": body}
 
 

@@ -86,7 +86,7 @@ def routes(services: Services) -> APIRouter:
         if isinstance(outcome, Response):
             return outcome
         record_verdict(services, request, outcome, file.content)
-        source = artifact_source(file.content, file.name, lang, mode, engine)
+        source = artifact_source(file.content, file.name, lang, mode, engine, assess="assess" in details["details"])
         kinds: dict[ArtifactKind, bool] = {
             "validation_report_pdf": links,
             "readable_invoice_pdf": links and outcome.head["printable"],

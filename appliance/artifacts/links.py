@@ -65,6 +65,7 @@ class ArtifactSource:
         mode: validation mode.
         validated_at: time of validation, in seconds since 1970 (UTC).
         engine: validation engine.
+        assess: whether the report states the assessment.
     """
 
     document: bytes
@@ -73,6 +74,7 @@ class ArtifactSource:
     mode: Mode
     validated_at: float
     engine: Engine = "native"
+    assess: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ def renderer(pool: WorkerPool) -> Render:
             "name": source.filename,
             "validated_at": source.validated_at,
             "causes_seconds": pool.causes_seconds,
+            "assess": source.assess,
         }
         with pool.reserve(holder, is_long=True):
             try:

@@ -33,14 +33,19 @@ INVALID_DRAFT = ProblemType("invalid_draft", 422, example={"count": 2})
 
 
 def validation_body(
-    result: einvoice.ValidationResult, lang: Language, base: str | None, *, causes: Sequence[Any] | None = None
+    result: einvoice.ValidationResult,
+    lang: Language,
+    base: str | None,
+    *,
+    causes: Sequence[Any] | None = None,
+    assess: bool = False,
 ) -> dict[str, Any]:
     """Return the response body for a validation result, with rule links and the summary but without `artifacts`.
 
     `base` is as in `add_links`; `causes` are added to `validation_details` if given, and so is the limit
-    that ended the search for them.
+    that ended the search for them; with `assess`, so is the assessment.
     """
-    body = result.to_dict(lang, causes=False if causes is None else causes)
+    body = result.to_dict(lang, causes=False if causes is None else causes, assessment=assess)
     found, ended_by = body.pop("causes", []), body.pop("causes_ended_by", "")
     listed = [*body["errors"], *body["warnings"]]
     _add_links_to_findings(body, base)

@@ -167,6 +167,12 @@ class ValidationDetails(_Response):
         description="The limit that ended the search for causes: further changes may resolve more findings. Empty if "
         "all were tried.",
     )
+    assessment: dict[str, Any] | None = Field(
+        default=None,
+        description="What the document and its errors mean for the recipient under the VAT law of seller and buyer: "
+        "only with `assess=true`. Null if no law is known that applies.",
+        examples=[{"law": "DE", "kind": "e_invoice"}],
+    )
     letter: str | None = Field(
         default=None,
         description="Letter that asks the issuer to correct the invoice, plain text: only with `letter=true`. Null if "

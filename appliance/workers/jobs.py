@@ -72,7 +72,8 @@ def _body(result: einvoice.ValidationResult, job: Message, seconds: float) -> di
     """Return the response body with the requested details; `seconds` is the duration of the validation."""
     lang, base, requested = job.head["lang"], job.head.get("base"), job.head.get("details", ())
     causes = _causes(result, job, seconds)
-    body = validation_body(result, lang, base, causes=causes or () if "causes" in requested else None)
+    listed = causes or () if "causes" in requested else None
+    body = validation_body(result, lang, base, causes=listed, assess="assess" in requested)
     details = body["validation_details"]
     if "causes" in requested and causes is None:
         details["causes"] = None
@@ -148,9 +149,9 @@ def _render_report(job: Message) -> Message:
     result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"], engine=head["engine"])
     causes = _causes(result, job, time.perf_counter() - started) or ()
     when = datetime.datetime.fromtimestamp(head["validated_at"], datetime.UTC)
-    return Message(
-        {}, (einvoice.report_pdf(dataclasses.replace(result, filename=head["name"]), when=when, causes=causes),)
-    )
+    assessment = result.assessment() if head.get("assess") else None
+    named = dataclasses.replace(result, filename=head["name"])
+    return Message({}, (einvoice.report_pdf(named, when=when, causes=causes, assessment=assessment),))
 
 
 def _render_invoice(job: Message) -> Message:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.assessment.law import FORMAT, Classification, Law
 from einvoice.localization import Language, choose
 from einvoice.result import Finding
+
+_LABELS: Final = ("title", "errors", "contested", "items")
+"""Texts of the law that a display of the plain data needs."""
 
 Kind: TypeAlias = Literal["e_invoice", "other_invoice", "open"]
 
@@ -54,6 +57,20 @@ class AssessedError:
         }
 
 
+class ClassSummary(NamedTuple):
+    """The errors of one class in words.
+
+    Attributes:
+        name: of the class, with its basis.
+        codes: of its errors, each with the item that it affects and whether its class is contested.
+        meaning: definition of the class, and what follows.
+    """
+
+    name: str
+    codes: str
+    meaning: str
+
+
 @dataclass(frozen=True, repr=False)
 class Assessment:
     """What an invoice and its errors mean for the recipient under the VAT law of a country. It is no advice.
@@ -96,6 +113,29 @@ class Assessment:
             sentences.append(choose(self.follows["text"], lang))
         return " ".join(sentences)
 
+    def classes(self, lang: Language | None = None) -> list[ClassSummary]:
+        """Return the classes of the errors, the gravest first."""
+        lang, summaries = lang or self.lang, []
+        for name in self._present():
+            codes = _codes([it for it in self.errors if it.error_class == name], lang)
+            heading = f"{self.law.class_name(name, lang)} ({self.law.basis(name)})"
+            summaries.append(ClassSummary(heading, codes, self.law.meaning(name, lang)))
+        return summaries
+
+    def remarks(self, lang: Language | None = None) -> list[str]:
+        """Return why classes are contested, and why errors have none."""
+        lang = lang or self.lang
+        contested = [choose(it.classification.contested, lang) for it in self.errors if it.is_contested]
+        without = [it for it in self.errors if not it.error_class]
+        return list(
+            dict.fromkeys((*contested, *(f"{it.finding.code}: {it.to_dict(lang)['reason']}" for it in without)))
+        )
+
+    def missing(self, lang: Language | None = None) -> list[str]:
+        """Return the title, the source and the fix of each of the `items`."""
+        lang = lang or self.lang
+        return [f"{it.title(lang)} ({it.entry.source}). {it.fix(lang)}" for it in self.items]
+
     def undecidable(self, lang: Language | None = None) -> str:
         """Return what no validation can decide."""
         return self.law.text("undecidable", lang or self.lang)
@@ -111,6 +151,7 @@ class Assessment:
             "law": self.law.country,
             "kind": self.kind,
             "disputed": self.is_disputed,
+            "labels": {key: self.law.text(key, lang) for key in _LABELS},
             "statement": self.statement(lang),
             "supply_date": self.supply_date.isoformat() if self.supply_date else "",
             "follows": self.follows.get("key", ""),
@@ -130,7 +171,7 @@ class Assessment:
             lines += ["", f"{self.law.text('errors', lang)}:", *self._class_lines(lang)]
         if self.items:
             lines += ["", f"{self.law.text('items', lang)}:"]
-            lines += [f"- {it.title(lang)} ({it.entry.source})" for it in self.items]
+            lines += [f"- {it}" for it in self.missing(lang)]
         return "\n".join([*lines, "", self.undecidable(lang), self.note(lang), ""])
 
     def _present(self) -> list[str]:
@@ -138,16 +179,9 @@ class Assessment:
         return [name for name in self.law.classes if name in found]
 
     def _class_lines(self, lang: Language) -> list[str]:
-        """Return the lines about the errors: a class with its definition, then its codes; last those without."""
-        lines = []
-        for name in self._present():
-            codes = _codes([it for it in self.errors if it.error_class == name], lang)
-            heading = f"{self.law.class_name(name, lang)} ({self.law.basis(name)})"
-            lines += [f"- {heading}: {codes}", f"  {self.law.meaning(name, lang)}"]
-        texts = dict.fromkeys(choose(it.classification.contested, lang) for it in self.errors if it.is_contested)
-        lines += [f"  {text}" for text in texts]
-        without = [it for it in self.errors if not it.error_class]
-        return [*lines, *dict.fromkeys(f"- {it.finding.code}: {it.to_dict(lang)['reason']}" for it in without)]
+        """Return the lines about the errors: a class with its definition, then its codes; last the remarks."""
+        lines = [line for it in self.classes(lang) for line in (f"- {it.name}: {it.codes}", f"  {it.meaning}")]
+        return [*lines, *(f"  {text}" for text in self.remarks(lang))]
 
     def __str__(self) -> str:
         return self.to_text()

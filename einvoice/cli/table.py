@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from einvoice.cli.assess import TEXTS as ASSESS
 from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
 from einvoice.localization import Messages
@@ -95,7 +96,7 @@ class _Table:
     def _assessment(self, assessment: Assessment | None) -> list[str]:
         """Return the lines of an assessment, its title in bold."""
         if assessment is None:
-            return self._wrapped(_TEXTS[self._lang]["no_law"])
+            return self._wrapped(ASSESS[self._lang]["no_law"])
         title, *others = assessment.to_text(self._lang).rstrip().splitlines()
         return [_GAP + self._paint(title, _BOLD), *(line for text in others for line in self._wrapped(text) or [""])]
 

@@ -21,6 +21,8 @@ from einvoice.result.languages import check_language
 if TYPE_CHECKING:
     import datetime
 
+    from einvoice.assessment import Assessment
+
 
 def invoice_pdf(
     invoice: Invoice, lang: Language | None = None, *, logo: bytes | None = None, when: datetime.datetime | None = None
@@ -87,11 +89,12 @@ def report_pdf(
     *,
     when: datetime.datetime | None = None,
     causes: Sequence[Any] | None = None,
+    assessment: Assessment | None = None,
 ) -> bytes:
     """Render a validation result as a PDF: A4, PDF/A-3a and PDF/UA-1.
 
     The report shows the result, the validated document, the causes of the findings with the changes that resolve them,
-    the findings with their fixes, and the rule sets. The output is deterministic for a given result, date and causes.
+    the findings with their fixes, and the rule sets. The output is deterministic for given arguments.
 
     Args:
         result: from ``einvoice.validate``.
@@ -99,6 +102,7 @@ def report_pdf(
         when: date of the validation, with a time zone; by default now.
         causes: from ``result.causes()``; by default they are searched for, which takes at most about 10 seconds. An
             empty sequence omits them, and the report says so.
+        assessment: from ``result.assessment()``: what errors mean for the recipient; by default the report omits it.
 
     Raises:
         MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.
@@ -108,7 +112,7 @@ def report_pdf(
     lang = _checked_result(result, lang)
     from einvoice.visualization.report import page as page
 
-    return page.report_pdf(result, lang, when=when, causes=causes)
+    return page.report_pdf(result, lang, when=when, causes=causes, assessment=assessment)
 
 
 def report_html(
@@ -117,6 +121,7 @@ def report_html(
     *,
     when: datetime.datetime | None = None,
     causes: Sequence[Any] | None = None,
+    assessment: Assessment | None = None,
 ) -> str:
     """Render a validation result as an HTML document with the content of `report_pdf`, without scripts.
 
@@ -130,7 +135,7 @@ def report_html(
     lang = _checked_result(result, lang)
     from einvoice.visualization.report import page as page
 
-    return page.report_document(result, lang, when=when, causes=causes)
+    return page.report_document(result, lang, when=when, causes=causes, assessment=assessment)
 
 
 def report_text(
@@ -139,13 +144,14 @@ def report_text(
     *,
     when: datetime.datetime | None = None,
     causes: Sequence[Any] | None = None,
+    assessment: Assessment | None = None,
     width: int = 100,
 ) -> str:
     """Render a validation result as plain text with the content of `report_pdf`; see `report_html`."""
     lang = _checked_result(result, lang)
     from einvoice.visualization.report import page as page
 
-    return page.report_text(result, lang, when=when, causes=causes, width=width)
+    return page.report_text(result, lang, when=when, causes=causes, assessment=assessment, width=width)
 
 
 def _checked_result(result: ValidationResult, lang: Language | None) -> Language:

@@ -87,3 +87,29 @@ def test_arguments_are_checked():
         report_text("x")
     with pytest.raises(ValueError, match="argument 'lang'"):
         invoice_html(full_invoice(), "xx")
+
+
+def test_report_states_the_assessment_on_request(sample, tmp_path, capsys):
+    wrong = tmp_path / "wrong.xml"
+    wrong.write_bytes(sample("ubl-invoice.xml").read_bytes().replace(b">LG-2026-0417<", b"><", 1))
+    command = ["report", str(wrong), "--lang", "de"]
+    assert main(command) == 1
+    plain = capsys.readouterr().out
+    assert "Umsatzsteuerrecht" not in plain
+    assert main([*command, "--assess"]) == 1
+    assessed = capsys.readouterr().out
+    box = assessed.index("Bedeutung für den Empfänger nach deutschem Umsatzsteuerrecht")
+    assert assessed.index("Zahlbetrag") < box < assessed.index("Fehler (")
+    assert "keine Steuerberatung" in " ".join(assessed.split())
+    assert [it for it in plain.splitlines() if "Geprüft am" not in it and it not in assessed.splitlines()] == []
+
+
+def test_report_says_that_no_law_applies(sample, tmp_path, capsys):
+    abroad = tmp_path / "abroad.xml"
+    abroad.write_bytes(sample("ubl-invoice.xml").read_bytes().replace(b">DE</cbc:Ident", b">AT</cbc:Ident", 1))
+    main(["report", str(abroad), "--assess", "--lang", "en"])
+    out = capsys.readouterr()
+    assert "No assessment" in out.err
+    assert "VAT law" not in out.out
+    with pytest.raises(SystemExit):
+        main(["report", str(abroad), "--law", "de"])

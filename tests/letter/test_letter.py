@@ -144,6 +144,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Rechnung ohne Nummer" in printed
     assert main(["letter", str(tmp_path / "in.xml"), "--lang", "de", "-o", str(tmp_path / "out.txt")]) == 1
     assert (tmp_path / "out.txt").read_text("utf-8") == printed
-    assert main(["letter", str(tmp_path / "in.xml"), "--law", "xx"]) == 2
+    with pytest.raises(SystemExit):
+        main(["letter", str(tmp_path / "in.xml"), "--law", "xx"])
     assert main(["letter", str(tmp_path / "none.xml")]) == 2
     assert "none.xml" in capsys.readouterr().err

@@ -46,7 +46,7 @@ function formData({ mode, engine }) {
 }
 
 function post(path, key, lang, body, signal) {
-  return request(`${path}?lang=${lang}&causes=true&letter=true`, { method: "POST", headers: { "X-API-Key": key }, body, signal });
+  return request(`${path}?lang=${lang}&causes=true&assess=true&letter=true`, { method: "POST", headers: { "X-API-Key": key }, body, signal });
 }
 
 async function request(path, options) {

@@ -1,6 +1,7 @@
 // The application: state, validation of files, and rendering. All state, including the API key, is kept in memory only.
 
 import { artifact, capabilities, ProblemError } from "./api.js";
+import { assessmentBox } from "./assessment.js";
 import { causesSection, hasCauses } from "./causes.js";
 import { csv } from "./csv.js";
 import { copyText, el, save } from "./dom.js";
@@ -146,7 +147,8 @@ function render() {
   const summary = entry.answer
     ? resultSummary(entry, state.lang, showLocation)
     : problemSummary(entry.problem, state.lang, { name: entry.name });
-  result.replaceChildren(...list, summary, toolbar(entry), columns(entry));
+  const box = (entry.answer && assessmentBox(entry.answer)) || null;
+  result.replaceChildren(...list, ...[summary, toolbar(entry), box, columns(entry)].filter(Boolean));
   renderSource(entry);
 }
 

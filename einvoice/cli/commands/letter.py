@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from einvoice.cli.assess import add_law, check_law
 from einvoice.cli.common import add_lang, add_rules, replace_file, source
 from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, report_problem
 from einvoice.errors import RuleError, UnreadableDocument
@@ -21,20 +22,19 @@ def add_to(commands: Any) -> None:
         "where, and what is asked for. Exit status: 0 valid, 1 errors, 2 unreadable file.",
     )
     parser.add_argument("file", metavar="FILE", help="invoice: UBL, CII or hybrid PDF; - for standard input")
-    parser.add_argument(
-        "--law", metavar="COUNTRY", help="VAT law, such as de (default: the country of seller and buyer)"
-    )
+    add_law(parser)
     parser.add_argument("--items", action="store_true", help="also ask for what the law requires and EN 16931 does not")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="text file (default: standard output)")
     add_lang(parser)
     add_rules(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, reject=parser.error)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the letter and return the exit status."""
     from einvoice.validation import validate
 
+    check_law(options)
     try:
         result = validate(source(options.file), lang=options.lang, rules=options.rules)
         text = result.letter(law=options.law, items=options.items)
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(text)
         else:
             replace_file(options.output, text.encode())
-    except (RuleError, ValueError) as error:
+    except RuleError as error:
         print(error, file=sys.stderr)
         return UNREADABLE
     except (UnreadableDocument, OSError) as error:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from einvoice.cli.assess import TEXTS, add_assess, assessment, check_assess
 from einvoice.cli.common import add_lang, add_rules, source
 from einvoice.cli.documents import add_output, write
 from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, report_problem
@@ -22,10 +23,11 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="invoice: UBL, CII or hybrid PDF; - for standard input")
     parser.add_argument("--mode", choices=("current", "compatibility"), default="current", help="as for validate")
+    add_assess(parser)
     add_output(parser)
     add_lang(parser)
     add_rules(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, reject=parser.error)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,14 +35,18 @@ def run(options: argparse.Namespace) -> int:
     from einvoice.validation import validate
     from einvoice.visualization import report_html, report_pdf, report_text
 
+    check_assess(options)
     lang = options.lang
     try:
         result = validate(source(options.file), mode=options.mode, lang=lang, rules=options.rules)
+        assessed = assessment(result, options) if options.assess else None
+        if options.assess and assessed is None:
+            print(TEXTS[lang]["no_law"], file=sys.stderr)
         write(
             options.output,
-            pdf=lambda: report_pdf(result, lang),
-            html=lambda: report_html(result, lang),
-            text=lambda width: report_text(result, lang, width=width),
+            pdf=lambda: report_pdf(result, lang, assessment=assessed),
+            html=lambda: report_html(result, lang, assessment=assessed),
+            text=lambda width: report_text(result, lang, assessment=assessed, width=width),
         )
     except (MissingDependency, RuleError) as error:
         print(error, file=sys.stderr)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from einvoice.cli.assess import add_assess, assessment, check_assess
 from einvoice.cli.common import add_lang, add_rules, output_to, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import FINDINGS, NEVER, UNREADABLE, VALID, Outcome, report_problem
@@ -120,20 +121,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
         help="also state the causes of the findings, and the changes that resolve them; for many files, the most "
         "frequent causes",
     )
-    report.add_argument(
-        "--assess",
-        action="store_true",
-        help="also state what errors and missing items mean for the recipient under VAT law; information, not advice",
-    )
-    report.add_argument(
-        "--law", metavar="COUNTRY", help="--assess: VAT law, such as de (default: the country of seller and buyer)"
-    )
-    report.add_argument(
-        "--no-items",
-        dest="items",
-        action="store_false",
-        help="--assess: do not report what the law requires and EN 16931 does not",
-    )
+    add_assess(report)
     report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report to FILE")
     report.add_argument("-q", "--quiet", action="store_true", help="print no report, totals and progress")
     report.add_argument("--summary", action="store_true", help="print the totals only")
@@ -224,19 +212,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_assess(options: argparse.Namespace, batched: bool) -> None:
     """Reject options that do not go with --assess, and an unknown law."""
-    if not options.assess:
-        if options.law or not options.items:
-            options.reject("arguments --law and --no-items: need --assess")
-        return
-    if batched or options.format not in _ASSESSED:
+    check_assess(options)
+    if options.assess and (batched or options.format not in _ASSESSED):
         options.reject("argument --assess: needs files that are named one by one, and --format table or json")
-    if options.law:
-        from einvoice.assessment import law
-
-        try:
-            law(options.law)
-        except ValueError as error:
-            options.reject(str(error))
 
 
 def _is_batch(options: argparse.Namespace) -> bool:
@@ -293,14 +271,12 @@ def _validate(file: str, options: argparse.Namespace) -> Outcome:
     try:
         arguments = {name: getattr(options, name) for name in _ARGUMENTS}
         result = validate(source(file), **arguments, rules=options.rules)
-        assessment: Assessment | Literal[False] | None = False
-        if options.assess:
-            assessment = result.assessment(options.law, items=options.items)
+        assessed: Assessment | Literal[False] | None = assessment(result, options) if options.assess else False
         if options.causes:
-            return Outcome(file, result, causes=result.causes(), lists_causes=True, assessment=assessment)
+            return Outcome(file, result, causes=result.causes(), lists_causes=True, assessment=assessed)
         is_shown = bool(result.findings) and options.format == "table" and not options.quiet
         causes = result.causes(seconds=_MAX_SECONDS) if is_shown else ()
-        return Outcome(file, result, causes=causes, assessment=assessment)
+        return Outcome(file, result, causes=causes, assessment=assessed)
     except (UnreadableDocument, OSError) as error:
         return Outcome(file, problem=report_problem(file, error, options.lang))
 

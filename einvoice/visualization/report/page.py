@@ -16,6 +16,7 @@ from einvoice.visualization.formatting import format_number
 from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.labels import label
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.report.assessment import box
 from einvoice.visualization.report.causes import causes
 from einvoice.visualization.report.findings import findings
 from einvoice.visualization.report.labels import WORDS
@@ -23,6 +24,7 @@ from einvoice.visualization.text import html_document, plain_text
 from einvoice.visualization.typesetting import render
 
 if TYPE_CHECKING:
+    from einvoice.assessment import Assessment
     from einvoice.repair import Cause
     from einvoice.result import Finding, Language, Layer, ValidationResult
 
@@ -37,13 +39,14 @@ def report_pdf(
     *,
     when: datetime.datetime | None = None,
     causes: Sequence[Cause] | None = None,
+    assessment: Assessment | None = None,
 ) -> bytes:
     """Render a report as PDF; see `einvoice.visualization.report_pdf`."""
     moment = when or datetime.datetime.now(datetime.UTC)
     found = _causes(result, causes)
     title = _title(result, lang)
     return render(
-        report_html(result, lang, moment, found),
+        report_html(result, lang, moment, found, assessment),
         lang=lang,
         title=title,
         description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
@@ -55,10 +58,15 @@ def report_pdf(
 
 
 def report_document(
-    result: ValidationResult, lang: Language, *, when: datetime.datetime | None, causes: Sequence[Cause] | None
+    result: ValidationResult,
+    lang: Language,
+    *,
+    when: datetime.datetime | None,
+    causes: Sequence[Cause] | None,
+    assessment: Assessment | None,
 ) -> str:
     """Render a report as an HTML document; see `einvoice.visualization.report_html`."""
-    html = report_html(result, lang, when or datetime.datetime.now(datetime.UTC), _causes(result, causes))
+    html = report_html(result, lang, when or datetime.datetime.now(datetime.UTC), _causes(result, causes), assessment)
     return html_document(html, lang=lang, title=_title(result, lang), css=_style(lang))
 
 
@@ -68,12 +76,12 @@ def report_text(
     *,
     when: datetime.datetime | None,
     causes: Sequence[Cause] | None,
+    assessment: Assessment | None,
     width: int,
 ) -> str:
     """Render a report as plain text; see `einvoice.visualization.report_text`."""
-    return plain_text(
-        report_html(result, lang, when or datetime.datetime.now(datetime.UTC), _causes(result, causes)), width
-    )
+    moment = when or datetime.datetime.now(datetime.UTC)
+    return plain_text(report_html(result, lang, moment, _causes(result, causes), assessment), width)
 
 
 def _causes(result: ValidationResult, causes: Sequence[Cause] | None) -> Sequence[Cause]:
@@ -81,13 +89,18 @@ def _causes(result: ValidationResult, causes: Sequence[Cause] | None) -> Sequenc
 
 
 def report_html(
-    result: ValidationResult, lang: Language, when: datetime.datetime, found: Sequence[Cause] = ()
+    result: ValidationResult,
+    lang: Language,
+    when: datetime.datetime,
+    found: Sequence[Cause] = (),
+    assessment: Assessment | None = None,
 ) -> Markup:
     """Return the report as HTML, without the style; `found` are the causes of the findings."""
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
         _verdict(result, lang),
         _subject(result, lang, when),
+        box(assessment, lang) if assessment else EMPTY,
         causes(found, len(result.findings), lang),
         findings(result.findings, lang),
         _rules(result, lang),

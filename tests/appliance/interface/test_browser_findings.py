@@ -147,6 +147,16 @@ def test_change_is_copied(opened, secure):
     assert page.text("#status") == "Kopiert"
 
 
+def test_assessment_is_above_the_findings(page):
+    page.choose(("rechnung.xml", WRONG))
+    assert page.text("#assessment-title").startswith("Bedeutung für den Empfänger")
+    assert "keine Steuerberatung" in page.text(".assessment")
+    box, findings = (page.page.locator(it).bounding_box()["y"] for it in (".assessment", "#findings-title"))
+    assert box < findings
+    page.choose(("abroad.xml", WRONG.replace(b"<cbc:IdentificationCode>DE<", b"<cbc:IdentificationCode>AT<", 1)))
+    assert page.page.locator(".assessment").count() == 0
+
+
 def test_letter_is_copied(opened):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
     page.choose(("rechnung.xml", WRONG))

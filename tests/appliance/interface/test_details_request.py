@@ -1,12 +1,14 @@
-"""Further details on request: `?letter=true`."""
+"""Further details on request: `?assess=true` and `?letter=true`."""
+
+import subprocess
 
 import pytest
 
 import einvoice
 from tests.appliance.interface.test_causes_request import validate, without_time
-from tests.helpers.served import BATCH, UBL, VALIDATE, WRONG, assert_problem
+from tests.helpers.served import API, BATCH, UBL, VALIDATE, WRONG, assert_problem
 
-NAMES = {"letter": "letter"}
+NAMES = {"assess": "assessment", "letter": "letter"}
 """Members of `validation_details` by query parameter."""
 
 
@@ -25,6 +27,30 @@ def test_letter_on_request(server):
     assert letter == einvoice.validate(WRONG, lang="en").letter("en")
     assert letter.startswith("Subject: Request to correct invoice ")
     assert "nothing to correct" in validate(server, UBL, letter="true").json()["validation_details"]["letter"]
+
+
+def test_assessment_on_request(server):
+    found = validate(server, WRONG, assess="true").json()["validation_details"]["assessment"]
+    assert found == einvoice.validate(WRONG, lang="en").assessment().to_dict("en")
+    assert "not tax advice" in found["note"]
+    abroad = WRONG.replace(b"<cbc:IdentificationCode>DE<", b"<cbc:IdentificationCode>AT<", 1)
+    assert validate(server, abroad, assess="true").json()["validation_details"]["assessment"] is None
+
+
+def test_the_report_states_the_assessment_on_request(server):
+    assert "Umsatzsteuerrecht" not in report(server, {})
+    assert "Umsatzsteuerrecht" in report(server, {"assess": "true"})
+
+
+def report(server, query):
+    answer = validate(server, WRONG, **{**query, "lang": "de"}).json()
+    pdf = server.client.get(answer["artifacts"]["validation_report_pdf"]["url"]).content
+    return subprocess.run(["pdftotext", "-", "-"], input=pdf, capture_output=True, check=True).stdout.decode()
+
+
+def test_capabilities_name_them(server):
+    found = server.client.get(f"{API}/capabilities").json()
+    assert (found["assessment"], found["letter"]) == ({"available": True}, {"available": True})
 
 
 def test_items_of_a_batch(server):
