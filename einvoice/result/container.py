@@ -22,6 +22,7 @@ class Container:
         title: name of the applied checks, by language.
         lang: default language of the texts.
         signed: whether the PDF has a signature.
+        sha256: hash of the PDF, hexadecimal; "" if it is not known.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Container:
     title: Mapping[str, str]
     lang: Language = "de"
     signed: bool = False
+    sha256: str = ""
 
     @property
     def is_valid(self) -> bool:

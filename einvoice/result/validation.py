@@ -118,6 +118,13 @@ class ValidationResult:
         """The invoice; it belongs to the result, do not modify it."""
         return self.document.invoice
 
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the validated file, hexadecimal: of the XML, or of the hybrid PDF."""
+        import hashlib
+
+        return (self.container and self.container.sha256) or hashlib.sha256(self.document.data).hexdigest()
+
     @cached_property
     def summary(self) -> Summary:
         """Key facts of the invoice."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -63,7 +64,8 @@ def validate_container(
     title = _MESSAGES.translations("title_with_verapdf" if command else "title")
     candidates = tuple(quote(file.name, limit=_MAX_LENGTH) for file in hybrid.candidates)
     relationship = hybrid.chosen.relationship
-    container = Container(candidates[0], relationship, candidates, findings, title, build.lang, hybrid.signed)
+    digest = hashlib.sha256(data).hexdigest()
+    container = Container(candidates[0], relationship, candidates, findings, title, build.lang, hybrid.signed, digest)
     return container, Layer(LAYER, title, rules=hybrid.checks)
 
 

@@ -93,13 +93,15 @@ def report_pdf(
 ) -> bytes:
     """Render a validation result as a PDF: A4, PDF/A-3a and PDF/UA-1.
 
-    The report shows the result, the validated document, the causes of the findings with the changes that resolve them,
-    the findings with their fixes, and the rule sets. The output is deterministic for given arguments.
+    The report shows the result, the validated document with its hash, the causes of the findings with the changes that
+    resolve them, the findings with their fixes, and the rule sets with version and hash. As a record to keep, it has
+    the result as JSON attached (`validation-result.json`, AFRelationship Data). Equal arguments give equal bytes.
 
     Args:
         result: from ``einvoice.validate``.
         lang: language of the report, such as "de"; by default that of the result.
-        when: date of the validation, with a time zone; by default now.
+        when: date of the validation, with a time zone; by default now, or that of the environment variable
+            SOURCE_DATE_EPOCH.
         causes: from ``result.causes()``; by default they are searched for, which takes at most about 10 seconds. An
             empty sequence omits them, and the report says so.
         assessment: from ``result.assessment()``: what errors mean for the recipient; by default the report omits it.

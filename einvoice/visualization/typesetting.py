@@ -18,7 +18,8 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from einvoice.errors import MissingDependency
-from einvoice.pdf.writer.embed import open_pdf, read_metadata, save_pdf, set_metadata
+from einvoice.pdf.writer.attachments import AttachedFile
+from einvoice.pdf.writer.embed import attach_to_new, open_pdf, read_metadata, save_pdf, set_metadata
 from einvoice.visualization.glyphs import FONTS
 from einvoice.visualization.markup import Markup, join, tag
 
@@ -67,6 +68,7 @@ def render(
     compact_css: Sequence[str] = (),
     pages: int = 1,
     when: datetime.datetime | None = None,
+    attach: AttachedFile | None = None,
 ) -> bytes:
     """Render HTML as a PDF that conforms to PDF/A-3a and PDF/UA-1.
 
@@ -80,6 +82,7 @@ def render(
             it fits.
         pages: number of pages that ``compact_css`` is for.
         when: creation date, with a time zone; by default now.
+        attach: file to attach.
 
     Raises:
         MissingDependency: weasyprint, or a system library that it needs, is not installed.
@@ -99,7 +102,7 @@ def render(
                     document = compact
                     break
             pdf = document.write_pdf(pdf_variant=_VARIANT)
-    return _with_pdfua_claim(pdf)
+    return _completed(pdf, attach, moment)
 
 
 def _document(html: Markup, lang: str, title: str, author: str, description: str, when: datetime.datetime) -> str:
@@ -120,9 +123,11 @@ def _document(html: Markup, lang: str, title: str, author: str, description: str
     return _DOCTYPE + tag("html", content, lang=lang)
 
 
-def _with_pdfua_claim(pdf: bytes) -> bytes:
-    """Add the PDF/UA-1 claim, which WeasyPrint cannot combine with a PDF/A claim."""
+def _completed(pdf: bytes, attach: AttachedFile | None, when: datetime.datetime) -> bytes:
+    """Attach the file, and add the PDF/UA-1 claim, which WeasyPrint cannot combine with a PDF/A claim."""
     with open_pdf(pdf) as document:
+        if attach:
+            attach_to_new(document, attach, when)
         packet = read_metadata(document)
         packet.claim_pdfua()
         set_metadata(document, packet)

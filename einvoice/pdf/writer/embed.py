@@ -262,8 +262,6 @@ def _attach(
     A contained file that the PDF has already, under whatever name, is not repeated. All attachments are associated with
     the document.
     """
-    from pikepdf import Array, Dictionary, String
-
     files = [(name, it) for name, it in _files(document) if not _is_invoice(_name(name, it))]
     for _, other in files:
         _complete(other)
@@ -272,15 +270,26 @@ def _attach(
     added = renamed([*(it for it in contained if it.data not in there), *further], taken, NAMES)
     own = file_specification(document, invoice, date)
     files += [(it.name, file_specification(document, it, date)) for it in added]
-    files.append((invoice.name, own))
-    files.sort(key=lambda it: bytes(String(it[0])))
+    _set_files(document, [(invoice.name, own), *files])
+    return tuple(it.name for it in added)
+
+
+def attach_to_new(document: Any, file: AttachedFile, when: datetime.datetime) -> None:
+    """Attach a file to a PDF without attachments, and associate it with the document."""
+    _set_files(document, [(file.name, file_specification(document, file, pdf_date(when)))])
+
+
+def _set_files(document: Any, files: Sequence[tuple[str, Any]]) -> None:
+    """List files by name, and associate them with the document in the given order."""
+    from pikepdf import Array, Dictionary, String
+
     root = document.Root
     if "/Names" not in root:
         root.Names = Dictionary()
-    listed = Array([part for name, it in files for part in (String(name), it)])
+    by_name = sorted(files, key=lambda it: bytes(String(it[0])))
+    listed = Array([part for name, it in by_name for part in (String(name), it)])
     root.Names.EmbeddedFiles = document.make_indirect(Dictionary(Names=listed))
-    root.AF = Array([own, *(other for _, other in files if other.objgen != own.objgen)])
-    return tuple(it.name for it in added)
+    root.AF = Array([files[0][1], *(it for _, it in by_name if it.objgen != files[0][1].objgen)])
 
 
 def _content(file: Any) -> bytes | None:

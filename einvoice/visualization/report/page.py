@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import pkgutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,7 @@ from einvoice.visualization.report.assessment import box
 from einvoice.visualization.report.causes import causes
 from einvoice.visualization.report.findings import findings
 from einvoice.visualization.report.labels import WORDS
+from einvoice.visualization.report.record import program, record
 from einvoice.visualization.text import html_document, plain_text
 from einvoice.visualization.typesetting import render
 
@@ -42,7 +44,7 @@ def report_pdf(
     assessment: Assessment | None = None,
 ) -> bytes:
     """Render a report as PDF; see `einvoice.visualization.report_pdf`."""
-    moment = when or datetime.datetime.now(datetime.UTC)
+    moment = when or _now()
     found = _causes(result, causes)
     title = _title(result, lang)
     return render(
@@ -54,6 +56,7 @@ def report_pdf(
         compact_css=[_css("compact.css")],
         pages=2,
         when=moment,
+        attach=record(result, lang, moment, found, assessment),
     )
 
 
@@ -66,7 +69,7 @@ def report_document(
     assessment: Assessment | None,
 ) -> str:
     """Render a report as an HTML document; see `einvoice.visualization.report_html`."""
-    html = report_html(result, lang, when or datetime.datetime.now(datetime.UTC), _causes(result, causes), assessment)
+    html = report_html(result, lang, when or _now(), _causes(result, causes), assessment)
     return html_document(html, lang=lang, title=_title(result, lang), css=_style(lang))
 
 
@@ -80,8 +83,18 @@ def report_text(
     width: int,
 ) -> str:
     """Render a report as plain text; see `einvoice.visualization.report_text`."""
-    moment = when or datetime.datetime.now(datetime.UTC)
+    moment = when or _now()
     return plain_text(report_html(result, lang, moment, _causes(result, causes), assessment), width)
+
+
+def _now() -> datetime.datetime:
+    """Return the time, or that of SOURCE_DATE_EPOCH (seconds since 1970), for builds that can be repeated."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return (
+        datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
+        if epoch.isdecimal()
+        else datetime.datetime.now(datetime.UTC)
+    )
 
 
 def _causes(result: ValidationResult, causes: Sequence[Cause] | None) -> Sequence[Cause]:
@@ -158,7 +171,11 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
         (words["when"], _moment(when, lang)),
     )
     named = [(words.get(number) or label(number, lang), value) for number, value in invoice]
-    identifier = ((words["specification"], _short(identity.customization_id or "")),)
+    identifier = (
+        (words["specification"], _short(identity.customization_id or "")),
+        (words["sha256"], result.sha256),
+        (words["program"], program()),
+    )
     pair = tag("div", *(tag("div", _facts(rows), class_="half") for rows in (named, file)), class_="pair")
     return join(tag("h2", words["document"]), pair, _facts(identifier), _compatibility_message(result, lang))
 
