@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from einvoice.bulk.cause_record import Edit, Edits, FileCause, FileCauses
 from einvoice.bulk.labels import whole
-from einvoice.bulk.record import entry_of
+from einvoice.bulk.stored_findings import entry_of
 from einvoice.localization import Language, Messages
 from einvoice.localization.options import language
 from einvoice.render.tables import require_pandas

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, overload
 
 from einvoice.bulk.files.names import leading_folders
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
-from einvoice.bulk.record import FileResult, Verdict
+from einvoice.bulk.record import Verdict
+from einvoice.bulk.stored_findings import FindingTexts, restored
+from einvoice.model.terms import bt_field
 from einvoice.quotation import quote
 from einvoice.render import tables
 from einvoice.render.text import finding_line
@@ -21,6 +25,12 @@ if TYPE_CHECKING:
 
 _MAX_LISTED: Final = 20
 _MAX_NAME: Final = 120
+_FINDING_KINDS: Final = ("fixed", "new", "unchanged")
+_FRAME_KINDS: Final = {
+    **{name: tables.KINDS[name] for name in ("code", "severity", "layer", "bt_field", "line")},
+    "change": _FINDING_KINDS,
+    "file": "category",
+}
 MARKS: Final = {"new": "✗", "fixed": "✓"}
 
 
@@ -29,6 +39,67 @@ class Change(NamedTuple):
 
     file: str
     finding: Finding
+
+
+class Changes(Sequence[Change]):
+    """Changes of one kind, which are made from the stored results when they are read.
+
+    Memory: 16 bytes per change.
+    """
+
+    def __init__(self, lines: Sequence[bytes], lang: Language) -> None:
+        self._lines = lines
+        self._lang: Language = lang
+        self._records = array("q")
+        self._findings = array("q")
+        self._files: dict[int, str] = {}  # names of files that are called differently now, by position
+
+    def add(self, record: int, findings: Iterable[int], file: str) -> None:
+        """Append findings of a record, by their positions; `file` is the name of the file."""
+        before = len(self._findings)
+        self._findings.extend(findings)
+        self._records.extend([record] * (len(self._findings) - before))
+        self._files[record] = file
+
+    def stored(self) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+        """Yield the name of the file, the stored finding, and the record of the file of each change."""
+        return map(self._stored, range(len(self)))
+
+    def _stored(self, position: int) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
+        number = self._records[position]
+        known, record = self._last
+        if known != number:
+            record = json.loads(self._lines[number])
+            self._last = number, record
+        return self._files[number], record["findings"][self._findings[position]], record
+
+    _last: tuple[int, Mapping[str, Any]] = (-1, {})
+
+    def files(self) -> Iterable[str]:
+        """Return the names of the files, each once, in the order of the changes."""
+        return [self._files[record] for record in dict.fromkeys(self._records)]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, key: int) -> Change: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Change]: ...
+    def __getitem__(self, key: int | slice) -> Change | Sequence[Change]:
+        positions = range(len(self))[key]
+        if isinstance(positions, range):
+            return tuple(self[position] for position in positions)
+        file, finding, record = self._stored(positions)
+        return Change(file, restored(finding, record, self._lang))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Changes: {len(self)}>"
 
 
 class RuleCount(NamedTuple):
@@ -65,9 +136,9 @@ class Comparison:
             files first.
     """
 
-    fixed: tuple[Change, ...]
-    new: tuple[Change, ...]
-    unchanged: tuple[Change, ...]
+    fixed: Changes
+    new: Changes
+    unchanged: Changes
     changed_verdicts: tuple[ChangedVerdict, ...]
     missing: tuple[str, ...]
     added: tuple[str, ...]
@@ -89,12 +160,12 @@ class Comparison:
     @property
     def both(self) -> tuple[str, ...]:
         """Names of the files with fixed and new findings."""
-        fixed = {change.file for change in self.fixed}
-        return tuple(name for name in dict.fromkeys(change.file for change in self.new) if name in fixed)
+        fixed = set(self.fixed.files())
+        return tuple(name for name in self.new.files() if name in fixed)
 
-    def _files(self, changes: Iterable[Change], *, without: Iterable[Change]) -> tuple[str, ...]:
-        others = {*self.added, *(change.file for change in without)}
-        return tuple(name for name in dict.fromkeys(change.file for change in changes) if name not in others)
+    def _files(self, changes: Changes, *, without: Changes) -> tuple[str, ...]:
+        others = {*self.added, *without.files()}
+        return tuple(name for name in changes.files() if name not in others)
 
     def by_rule(self, kind: Literal["new", "fixed", "unchanged"]) -> tuple[RuleCount, ...]:
         """Return the findings of a kind by code and severity, most findings first.
@@ -104,10 +175,16 @@ class Comparison:
         """
         if kind not in ("new", "fixed", "unchanged"):
             raise ValueError(f"argument 'kind' must be 'new', 'fixed' or 'unchanged', not {kind!r}")
-        groups: dict[tuple[str, str], list[Change]] = defaultdict(list)
-        for change in getattr(self, kind):
-            groups[change.finding.code, change.finding.severity].append(change)
-        counts = (RuleCount(*key, len(it), len({change.file for change in it}), it[0]) for key, it in groups.items())
+        changes: Changes = getattr(self, kind)
+        findings: Counter[tuple[str, str]] = Counter()
+        files: dict[tuple[str, str], set[str]] = defaultdict(set)
+        examples: dict[tuple[str, str], int] = {}
+        for position, (file, finding, _) in enumerate(changes.stored()):
+            key = finding["code"], finding["severity"]
+            findings[key] += 1
+            files[key].add(file)
+            examples.setdefault(key, position)
+        counts = (RuleCount(*key, it, len(files[key]), changes[examples[key]]) for key, it in findings.items())
         return tuple(sorted(counts, key=lambda it: (-it.findings, it.code)))
 
     def message(self, lang: Language | None = None) -> str:
@@ -133,20 +210,17 @@ class Comparison:
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        tables.require_pandas()
-        import pandas as pd
+        columns = ("change", "file", "code", "severity", "layer", "bt_field", "line", "title", "xpath")
+        return tables.frame(columns, self._rows(lang or self.lang), "decimal", _FRAME_KINDS)
 
-        columns = ("code", "severity", "layer", "bt_field", "line", "title", "xpath")
-        rows = []
-        for kind in ("fixed", "new", "unchanged"):
-            for change in getattr(self, kind):
-                row = tables.row(change.finding, lang or self.lang)
-                rows.append((kind, change.file, *(row[name] for name in columns)))
-        frame = pd.DataFrame(rows, columns=["change", "file", *columns])
-        severity = pd.CategoricalDtype(["information", "warning", "fatal"], ordered=True)
-        dtypes: dict[str, Any] = dict.fromkeys(("file", "code", "layer", "bt_field"), "category")
-        dtypes |= {"change": pd.CategoricalDtype(["fixed", "new", "unchanged"]), "severity": severity, "line": "Int64"}
-        return frame.astype(dtypes | {"title": "str", "xpath": "str"})
+    def _rows(self, lang: Language) -> Iterator[tuple[Any, ...]]:
+        texts = FindingTexts(["title"], lang)
+        for kind in _FINDING_KINDS:
+            changes: Changes = getattr(self, kind)
+            for file, finding, record in changes.stored():
+                of_rule = (finding["code"], finding["severity"], finding["layer"], bt_field(finding.get("terms", ())))
+                (title,) = texts.of(finding, record)
+                yield kind, file, *of_rule, finding.get("line"), title, finding.get("xpath", "")
 
     def to_text(self, lang: Language | None = None) -> str:
         """Return the changes by kind; only the first of each kind are listed."""
@@ -178,53 +252,64 @@ class Comparison:
         return comparison_html(self, self.lang)
 
 
+class _File(NamedTuple):
+    """What a comparison keeps of the record of a file.
+
+    Attributes:
+        position: of the record.
+        file: the name of the file.
+        verdict: its verdict.
+        findings: a hash of each finding: of code, severity and location.
+    """
+
+    position: int
+    file: str
+    verdict: Verdict
+    findings: array[int]
+
+
 def compare(
-    before: Iterable[FileResult],
-    after: Iterable[FileResult],
+    before: Sequence[bytes],
+    after: Sequence[bytes],
     by: str,
     *,
     lang: Language,
     settings: Iterable[tuple[str, Any, Any]] = (),
 ) -> Comparison:
-    """Return the changes from one list of file results to another; see `ResultSet.compare`."""
-    before, after = list(before), list(after)
+    """Return the changes from one list of encoded records to another; see `ResultSet.compare`."""
     if by not in ("file", "number"):
         raise ValueError(f"argument 'by' must be 'file' or 'number', not {by!r}")
-    old, new = _grouped(before, by), _grouped(after, by)
+    rulesets_before: Counter[str] = Counter()
+    rulesets_after: Counter[str] = Counter()
+    old, new = _grouped(before, by, rulesets_before), _grouped(after, by, rulesets_after)
     if by == "file":
         old, new = _without_folders(old, new), _without_folders(new, old)
-    fixed: list[Change] = []
-    added: list[Change] = []
-    unchanged: list[Change] = []
+    fixed, added, unchanged = Changes(before, lang), Changes(after, lang), Changes(after, lang)
     changed_verdicts: list[ChangedVerdict] = []
     for key, files in new.items():
         for previous, current in _pairs(old.get(key, []), files):
             removed, introduced, common = _changes(previous, current)
-            fixed += removed
-            added += introduced
-            unchanged += common
-            if previous is not None and previous.verdict != current.verdict:
-                changed_verdicts.append(ChangedVerdict(current.file, previous.verdict, current.verdict))
+            added.add(current.position, introduced, current.file)
+            unchanged.add(current.position, common, current.file)
+            if previous is not None:
+                fixed.add(previous.position, removed, current.file)
+                if previous.verdict != current.verdict:
+                    changed_verdicts.append(ChangedVerdict(current.file, previous.verdict, current.verdict))
     return Comparison(
-        tuple(fixed),
-        tuple(added),
-        tuple(unchanged),
+        fixed,
+        added,
+        unchanged,
         tuple(changed_verdicts),
         tuple(_surplus(old, new)),
         tuple(_surplus(new, old)),
         lang,
         tuple(settings),
-        _rulesets(before),
-        _rulesets(after),
+        tuple(name for name, _ in rulesets_before.most_common() if name),
+        tuple(name for name, _ in rulesets_after.most_common() if name),
     )
 
 
-def _rulesets(files: Iterable[FileResult]) -> tuple[str, ...]:
-    """Return the releases that validated the files; the one of most files first."""
-    return tuple(name for name, _ in Counter(file.ruleset for file in files if file.ruleset).most_common())
-
-
-_Grouped = Mapping[Hashable, Sequence[FileResult]]
+_Grouped = Mapping[Hashable, Sequence[_File]]
 
 
 def _without_folders(files: _Grouped, others: _Grouped) -> _Grouped:
@@ -233,16 +318,21 @@ def _without_folders(files: _Grouped, others: _Grouped) -> _Grouped:
     return {str(name)[length:]: group for name, group in files.items()} if length else files
 
 
-def _grouped(files: Iterable[FileResult], by: str) -> _Grouped:
-    """Return the files by filename, or by seller and invoice number; keys may repeat."""
-    groups: dict[Hashable, list[FileResult]] = defaultdict(list)
-    for file in files:
-        is_numbered = by == "number" and file.number
-        groups[(file.seller_vat or file.seller, file.number) if is_numbered else file.file].append(file)
+def _grouped(lines: Iterable[bytes], by: str, rulesets: Counter[str]) -> _Grouped:
+    """Return the files by filename, or by seller and invoice number; keys may repeat. Count the rule sets."""
+    groups: dict[Hashable, list[_File]] = defaultdict(list)
+    for position, line in enumerate(lines):
+        record = json.loads(line)
+        number, name = record.get("number", ""), record["file"]
+        is_numbered = by == "number" and number
+        seller = record.get("seller_vat") or record.get("seller", "")
+        findings = array("q", [hash(_key(it)) for it in record.get("findings", ())])
+        groups[(seller, number) if is_numbered else name].append(_File(position, name, record["verdict"], findings))
+        rulesets[record.get("ruleset", "")] += 1
     return groups
 
 
-def _pairs(old: Sequence[FileResult], new: Sequence[FileResult]) -> Iterator[tuple[FileResult | None, FileResult]]:
+def _pairs(old: Sequence[_File], new: Sequence[_File]) -> Iterator[tuple[_File | None, _File]]:
     for index, file in enumerate(new):
         yield (old[index] if index < len(old) else None), file
 
@@ -253,26 +343,26 @@ def _surplus(files: _Grouped, other: _Grouped) -> Iterator[str]:
         yield from (file.file for file in group[len(other.get(key, ())) :])
 
 
-def _changes(previous: FileResult | None, current: FileResult) -> tuple[list[Change], list[Change], list[Change]]:
-    """Return removed, introduced and unchanged findings, matched by code, severity and location."""
-    unmatched = Counter(_key(finding) for finding in previous.findings) if previous else Counter()
+def _changes(previous: _File | None, current: _File) -> tuple[list[int], list[int], list[int]]:
+    """Return the positions of removed, introduced and unchanged findings."""
+    unmatched = Counter(previous.findings) if previous else Counter()
     introduced, unchanged = [], []
-    for finding in current.findings:
-        if unmatched[_key(finding)] > 0:
-            unmatched[_key(finding)] -= 1
-            unchanged.append(Change(current.file, finding))
+    for position, key in enumerate(current.findings):
+        if unmatched[key] > 0:
+            unmatched[key] -= 1
+            unchanged.append(position)
         else:
-            introduced.append(Change(current.file, finding))
+            introduced.append(position)
     removed = []
-    for finding in previous.findings if previous else ():
-        if unmatched[_key(finding)] > 0:
-            unmatched[_key(finding)] -= 1
-            removed.append(Change(current.file, finding))
+    for position, key in enumerate(previous.findings if previous else ()):
+        if unmatched[key] > 0:
+            unmatched[key] -= 1
+            removed.append(position)
     return removed, introduced, unchanged
 
 
-def _key(finding: Finding) -> tuple[str, str, str]:
-    return finding.code, finding.severity, finding.xpath
+def _key(finding: Mapping[str, Any]) -> tuple[str, str, str]:
+    return finding["code"], finding["severity"], finding.get("xpath", "")
 
 
 def _counts(labels: Mapping[str, str], comparison: Comparison) -> str:

@@ -5,7 +5,6 @@ A record holds invoice facts, verdict and findings. Empty values, and texts that
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -13,17 +12,14 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from einvoice.bulk.stored_findings import compact, plain, restored
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
 from einvoice.render.tables import folder_of
-from einvoice.result.advice import StoredAdvice
-from einvoice.result.finding import UNKNOWN_RULE, Finding
+from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
-from einvoice.result.location import NOWHERE, stored_location
-from einvoice.rulebook.catalog import CatalogEntry, catalog, entry
-from einvoice.syntax.detect import Identity, specifications
-from einvoice.syntax.severity_overrides import Override, overrides
+from einvoice.rulebook.catalog import entry
 
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument
@@ -200,38 +196,8 @@ class FileResult:
         return self.gross.copy_negate() if is_credit_note and self.gross else self.gross
 
     def _finding(self, stored: Mapping[str, Any]) -> Finding:
-        code, severity = stored["code"], stored["severity"]
-        flag = stored.get("flag", severity)
-        location = (stored.get("line"), stored.get("column"), stored.get("xpath", ""))
-        published = self._overrides(stored.get("published", {})) if flag != severity else {}
-        override = Override(severity, stored["reasons"]) if "reasons" in stored else published.get(code)
-        return Finding(
-            code=code,
-            severity=severity,
-            flag=flag,
-            layer=stored["layer"],
-            section=stored["section"],
-            terms=tuple(stored.get("terms", ())),
-            location=stored_location(*location) if any(location) else NOWHERE,
-            values={name: _restored(value) for name, value in stored.get("values", {}).items()},
-            indicative=stored.get("indicative", False),
-            override=override,
-            note_indices=tuple(stored.get("noted", ())),
-            situation=stored.get("situation", ""),
-            suppressed=stored.get("more", 0),
-            reported=stored.get("reported", ""),
-            lang=self.lang,
-            kind=stored.get("kind", ""),
-            described_by=_entry(stored["described_by"]) if "described_by" in stored else None,
-            advice=StoredAdvice(stored["advice"]) if "advice" in stored else None,
-        )
-
-    def _overrides(self, releases: Mapping[str, str]) -> Mapping[str, Any]:
-        specification = specifications().get(self.specification)
-        if specification is None:  # stored by a newer version of einvoice
-            return {}
-        identity = Identity(cast("Any", self.syntax), self.root, None, None, specification)
-        return overrides(identity, tuple(releases.items()))
+        origin = {"syntax": self.syntax, "root": self.root, "specification": self.specification}
+        return restored(stored, origin, self.lang)
 
     def __repr__(self) -> str:
         return f"<FileResult {self.file!r}: {self.verdict}, {self.errors} errors, {self.warnings} warnings>"
@@ -274,7 +240,7 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "agreement": _agreement(result),
         "compared": " ".join(result.agreement.compared) if result.agreement else "",
         **_difference_counts(result),
-        "findings": [_stored(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
+        "findings": [plain(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
         "differences": list(islice(_differences(result), MAX_FINDINGS)),
         RETRY: is_temporary,
     }
@@ -293,13 +259,13 @@ def error_row(file: str, sha256: str, error: UnreadableDocument) -> Row:
         "column": error.column,
         "values": error.values,
     }
-    facts = {"file": file, "sha256": sha256, "verdict": "unreadable", "errors": 1, "findings": [_compact(stored)]}
+    facts = {"file": file, "sha256": sha256, "verdict": "unreadable", "errors": 1, "findings": [compact(stored)]}
     return Row("unreadable", encode(facts), reusable=bool(sha256))
 
 
 def encode(record: Mapping[str, Any]) -> bytes:
     """Return a record as a line of JSON without a line ending; empty values are omitted."""
-    return _ENCODE(_compact(record)).encode()
+    return _ENCODE(compact(record)).encode()
 
 
 def reduce_findings(line: bytes, keep: Callable[[Mapping[str, Any]], bool]) -> bytes:
@@ -359,14 +325,6 @@ def resumed_row(file: str, line: bytes) -> Row:
     return Row(record["verdict"], renamed, resumed=True)
 
 
-_REQUIRED: Final = frozenset({"file", "sha256", "verdict", "codes_only_declared", "codes_only_current"})
-"""Keys that are stored even if their value is empty: no difference is not the same as no comparison."""
-
-
-def _compact(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if value or name in _REQUIRED}
-
-
 def _short(content: object) -> str:
     """Return the text, truncated to limit the memory that a hostile document can use."""
     text = str(content)
@@ -416,11 +374,11 @@ def _differences(result: ValidationResult) -> Iterator[dict[str, Any]]:
     """Yield the findings that only one engine or only one release reports, as stored."""
     if result.agreement:
         for finding in result.agreement.only_native:
-            yield {"only_in": "native", **_stored(finding, result.stack)}
+            yield {"only_in": "native", **plain(finding, result.stack)}
         for finding in result.agreement.only_reference:
-            yield {"only_in": "reference", **_stored(finding, result.stack)}
+            yield {"only_in": "reference", **plain(finding, result.stack)}
     for it in result.differences:
-        stored = {"only_in": it.only_in, "changed_in": _changed_in(it), **_stored(it.finding, result.stack)}
+        stored = {"only_in": it.only_in, "changed_in": _changed_in(it), **plain(it.finding, result.stack)}
         if it.finding.override:  # it may be published with another release than those of the stack
             stored["reasons"] = dict(it.finding.override.reasons)
         yield stored
@@ -448,60 +406,3 @@ def _ruleset(stack: Stack) -> str:
         if layer:
             return "-".join(filter(None, (layer.name, layer.specification, layer.version)))
     return ""
-
-
-def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
-    return _compact(
-        {
-            "code": finding.code,
-            "severity": finding.severity,
-            "flag": finding.flag if finding.flag != finding.severity else "",
-            "published": {it.name: it.version for it in stack.layers if it.kind} if finding.override else "",
-            "layer": finding.layer,
-            "kind": finding.kind,
-            "section": finding.section,
-            "terms": finding.terms,
-            "line": finding.line,
-            "column": finding.column,
-            "xpath": finding.xpath,
-            "values": {name: _storable(value) for name, value in finding.values.items()},
-            "indicative": finding.indicative,
-            "noted": finding.note_indices,
-            "situation": finding.situation,
-            "more": finding.suppressed,
-            "reported": finding.reported,
-            "described_by": finding.described_by,
-            "advice": finding.advice.texts if finding.advice else {},
-        }
-    )
-
-
-def entry_of(stored: Mapping[str, Any]) -> CatalogEntry:
-    """Return the catalog entry of a stored finding; its rule may be added, or of the official Schematron only."""
-    if "described_by" in stored:
-        return _entry(stored["described_by"])
-    return catalog().get(stored["code"]) or entry(UNKNOWN_RULE)
-
-
-def _entry(stored: list[Any]) -> CatalogEntry:
-    """Return a stored catalog entry, which JSON holds as a list."""
-    entry = CatalogEntry(*stored)
-    return entry._replace(terms=tuple(entry.terms), notes=tuple(entry.notes))
-
-
-def _storable(value: Any) -> Any:
-    """Return a JSON value; decimals and dates become objects that name their type."""
-    if isinstance(value, Decimal):
-        return {"decimal": str(value)}
-    if isinstance(value, datetime.date):
-        return {"date": value.isoformat()}
-    return value if isinstance(value, str | int | None) else str(value)
-
-
-def _restored(value: Any) -> Any:
-    match value:
-        case {"decimal": text}:
-            return Decimal(text)
-        case {"date": text}:
-            return datetime.date.fromisoformat(text)
-    return value

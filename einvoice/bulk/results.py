@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from einvoice.bulk import jsonl
+from einvoice.bulk.exports import Exports
 from einvoice.bulk.files.sources import Corpus, content_of, corpus
 from einvoice.bulk.labels import LABELS
 from einvoice.bulk.patterns import check, check_patterns, matches
 from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_differences, has_findings, reduce_findings
+from einvoice.bulk.tables import Table, table
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
@@ -27,17 +29,13 @@ if TYPE_CHECKING:
     import datetime
     from concurrent.futures import Executor
 
-    import pandas as pd
-
     from einvoice.bulk.baseline import Baseline
     from einvoice.bulk.common_causes import CommonCauses
     from einvoice.bulk.comparison import Comparison
     from einvoice.bulk.overview import Overview
 
-Table: TypeAlias = Literal["findings", "files", "differences"]
 
-
-class ResultSet(Sequence[FileResult]):
+class ResultSet(Exports, Sequence[FileResult]):
     """The results of many files, in their order: a sequence of `FileResult` that also accepts filenames as keys.
 
     Memory: about 0.2 kB per file and 0.1 kB per finding. Texts, tables and full results are created on demand.
@@ -249,152 +247,18 @@ class ResultSet(Sequence[FileResult]):
 
         return explore(self, lang=lang)
 
-    def _with_rows(self, which: str) -> ResultSet:
-        """Return the files that have rows in the table `which`."""
+    def table(
+        self,
+        which: str = "findings",
+        *,
+        lang: Language | None = None,
+        columns: Sequence[str] | None = None,
+        texts: bool = True,
+    ) -> Table:
+        """Return a table as plain values; see `to_frame`."""
         has_rows = {"findings": has_findings, "differences": has_differences}.get(which)
-        return self._subset([line for line in self._lines if has_rows(line)]) if has_rows else self
-
-    def to_frame(
-        self,
-        which: Table = "findings",
-        *,
-        lang: Language | None = None,
-        amounts: Literal["decimal", "float"] = "decimal",
-    ) -> pd.DataFrame:
-        """Return the results as a pandas table, one row per finding, per file, or per difference.
-
-        Severities and verdicts can be compared: `frame[frame.severity >= "warning"]`. Missing values are `pd.NA`, in
-        categories NaN, in dates NaT.
-
-        "findings" has, in this order:
-
-        | columns | dtype |
-        |---|---|
-        | `file`, `number`, `seller` | string |
-        | `type`, `folder`, `code` | category |
-        | `severity` | category, ordered: information < warning < fatal |
-        | `layer`, `section`, `bt_field` | category |
-        | `terms` | string |
-        | `line`, `column` | Int64 |
-        | `title` | category |
-        | `expected`, `actual`, `difference` | amount; missing if no numbers were compared |
-        | `explanation`, `fix`, `xpath` | string |
-        | `flag` | as `severity` |
-        | `override_reason` | string |
-        | `indicative` | bool |
-        | `notes` | string |
-
-        "files" has, in this order:
-
-        | columns | dtype |
-        |---|---|
-        | `file` | string |
-        | `verdict` | category, ordered: valid < invalid < unreadable |
-        | `number` | string |
-        | `date` | datetime64[s], NaT if not a valid date |
-        | `type` | category |
-        | `seller`, `buyer` | string |
-        | `net`, `vat`, `gross` | amount |
-        | `signed_gross` | amount; negative for a credit note |
-        | `due_date` | datetime64[s] |
-        | `amount_due` | amount |
-        | `buyer_reference` | string; in XRechnung the Leitweg-ID |
-        | `currency` | category |
-        | `seller_vat` | string |
-        | `folder` | category; "." for files in the common folder |
-        | `errors`, `warnings`, `information` | Int64 |
-        | `syntax`, `profile`, `version`, `ruleset` | category |
-        | `agreement` | category, ordered: same < different; missing if the official artefacts gave no answer |
-        | `compared` | string; the rule sets for which the engines were compared |
-        | `only_native`, `only_reference` | string; codes that only one engine reports |
-        | `codes_only_declared`, `codes_only_current` | Int64; missing outside of the compatibility mode |
-        | `sha256` | string |
-
-        "differences" has the columns of "findings" and, after `folder`:
-
-        | columns | dtype |
-        |---|---|
-        | `only_in` | category: what reports the finding: native or reference, declared or current |
-        | `changed_in` | category: the release that added or removed it; missing for engines |
-
-        Args:
-            which: the table.
-            lang: language of the texts (default: that of the results).
-            amounts: dtype of amounts. "decimal" is an Arrow decimal with 18 digits, 4 of them after the point; without
-                pyarrow, objects: `Decimal`. Further decimals are rounded, larger amounts are missing; `FileResult` has
-                the exact ones. "float" is float64, which plots, `describe` and `nlargest` need.
-
-        Raises:
-            ImportError: pandas is not installed (extra "notebook").
-            ValueError: `which` or `amounts` is unknown.
-        """
-        from einvoice.bulk import tables
-
-        return tables.to_frame(self._with_rows(which), which, lang or self.lang, amounts)
-
-    @overload
-    def to_csv(
-        self,
-        path: None = None,
-        which: Table = "findings",
-        *,
-        sep: str = ",",
-        encoding: str = "utf-8",
-        lang: Language | None = None,
-    ) -> str: ...
-    @overload
-    def to_csv(
-        self,
-        path: str | os.PathLike[str],
-        which: Table = "findings",
-        *,
-        sep: str = ",",
-        encoding: str = "utf-8",
-        lang: Language | None = None,
-    ) -> None: ...
-    def to_csv(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        which: Table = "findings",
-        *,
-        sep: str = ",",
-        encoding: str = "utf-8",
-        lang: Language | None = None,
-    ) -> str | None:
-        """Return the table `which` as CSV with a header; if `path` is given, write it there instead.
-
-        Columns are those of `to_frame`; pandas is not needed, and amounts are exact.
-
-        For German Excel use `sep=";", encoding="utf-8-sig"`; with a semicolon, numbers have a decimal comma. Text that
-        starts like a formula is prefixed with an apostrophe. Spreadsheets may still interpret the invoice number 0815
-        as a number and 1-2 as a date; Parquet avoids that.
-        """
-        from einvoice.bulk import tables
-
-        lines = tables.csv_lines(self._with_rows(which), which, sep, lang or self.lang)
-        if path is None:
-            return "".join(lines)
-        with Path(path).open("w", encoding=encoding, errors="backslashreplace", newline="") as file:
-            file.writelines(lines)
-        return None
-
-    def to_parquet(
-        self,
-        path: str | os.PathLike[str],
-        which: Table = "findings",
-        *,
-        lang: Language | None = None,
-    ) -> None:
-        """Write the table as Parquet.
-
-        Types are those of `to_frame`; dates are in milliseconds.
-
-        Raises:
-            ImportError: pandas or pyarrow is not installed.
-        """
-        from einvoice.bulk import tables
-
-        tables.to_parquet(self._with_rows(which), path, which, lang or self.lang)
+        lines = (line for line in self._lines if has_rows is None or has_rows(line))
+        return table(lines, which, lang or self.lang, columns, texts)
 
     def summary(self, *, lang: Language | None = None) -> Overview:
         """Return the verdicts and the most frequent findings; `lang` is the language (default: that of the results)."""
@@ -449,7 +313,7 @@ class ResultSet(Sequence[FileResult]):
 
         before = _results(other)
         settings = (it for it in jsonl.differing(before.settings, self.settings) if it[0] != jsonl.RULES)
-        return compare(before, self, by, lang=lang or self.lang, settings=settings)
+        return compare(before._lines, self._lines, by, lang=lang or self.lang, settings=settings)
 
     def without(self, accepted: Baseline | str | os.PathLike[str], *, on: datetime.date | None = None) -> ResultSet:
         """Return the results without accepted findings; verdicts and differences are unchanged.

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from einvoice.bulk.record import VERDICTS, entry_of
+from einvoice.bulk.record import VERDICTS
+from einvoice.bulk.stored_findings import entry_of
 from einvoice.notebook.filters import SEVERITIES
 from einvoice.rulebook.catalog import CatalogEntry, entry
 

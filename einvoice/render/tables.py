@@ -10,9 +10,11 @@ import csv
 import datetime
 import io
 import math
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from importlib import import_module
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from einvoice.localization import Language
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Amounts: TypeAlias = Literal["decimal", "float"]
+Kind: TypeAlias = str | tuple[str, ...]
 
 CONTEXT: Final = ("file", "number", "seller", "type", "folder")
 """Columns that tell which invoice a finding belongs to."""
@@ -51,7 +54,7 @@ COLUMNS: Final = (
 """Columns of a finding."""
 
 #: Kind of each column that is not text, by name. A tuple holds the ordered values of a category.
-KINDS: Final[Mapping[str, str | tuple[str, ...]]] = {
+KINDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("type", "folder", "code", "layer", "section", "bt_field", "title"), "category"),
     **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset"), "category"),
     **dict.fromkeys(("only_in", "changed_in"), "category"),
@@ -65,6 +68,8 @@ KINDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "indicative": "bool",
 }
 
+_CHUNK: Final = 8192
+"""Number of rows that become arrays together."""
 _PRECISION: Final = 18  # twice this fits decimal128, so that columns can be multiplied and divided
 _DECIMALS: Final = 4
 
@@ -109,8 +114,15 @@ def folder_of(file: str) -> str:
     return (file.rpartition("/")[0] or ".") if file else ""
 
 
-def frame(columns: Sequence[str], rows: Iterable[Iterable[Any]], amounts: Amounts) -> pd.DataFrame:
-    """Return a pandas table whose dtypes follow from the names of its columns; see `KINDS`.
+def frame(
+    columns: Sequence[str],
+    rows: Iterable[Iterable[Any]],
+    amounts: Amounts,
+    kinds: Mapping[str, Kind] = KINDS,
+) -> pd.DataFrame:
+    """Return a pandas table whose dtypes follow from the names of its columns, by `kinds`.
+
+    Rows are read in chunks, so that the table takes little more memory than its columns.
 
     Raises:
         ImportError: pandas is not installed (extra "notebook").
@@ -121,12 +133,69 @@ def frame(columns: Sequence[str], rows: Iterable[Iterable[Any]], amounts: Amount
     require_pandas()
     import pandas as pd
 
-    cells = list(zip(*rows, strict=True)) or [()] * len(columns)
-    arrays = {name: _array(KINDS.get(name, "text"), cells[index], amounts) for index, name in enumerate(columns)}
-    return pd.DataFrame(arrays, columns=list(columns))
+    builders = [_builder(kinds.get(name, "text"), amounts) for name in columns]
+    remaining = iter(rows)
+    while True:
+        chunk = list(islice(remaining, _CHUNK))
+        for builder, cells in zip(builders, zip(*chunk, strict=True) if chunk else repeat(()), strict=False):
+            builder.add(cells)
+        if len(chunk) < _CHUNK:
+            break
+    return pd.DataFrame({name: it.array() for name, it in zip(columns, builders, strict=True)}, columns=list(columns))
 
 
-def _array(kind: str | tuple[str, ...], cells: Sequence[Any], amounts: Amounts) -> Any:
+class _Column:
+    """A column of any kind: the arrays of its chunks, put together."""
+
+    def __init__(self, kind: Kind, amounts: Amounts) -> None:
+        self._kind = kind
+        self._amounts = amounts
+        self._arrays: list[Any] = []
+
+    def add(self, cells: Sequence[Any]) -> None:
+        """Append cells."""
+        self._arrays.append(_array(self._kind, cells, self._amounts))
+
+    def array(self) -> Any:
+        """Return the column."""
+        import pandas as pd
+
+        chunks = [pd.Series(it) for it in self._arrays]
+        return (pd.concat(chunks, ignore_index=True) if len(chunks) > 1 else chunks[0]).array
+
+
+class _Categories:
+    """A column with few different texts, of which it keeps the numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | None, int] = {None: -1, "": -1}
+        self._codes = array("q")
+
+    def add(self, cells: Sequence[Any]) -> None:
+        """Append cells."""
+        numbers = self._numbers
+        for text in set(cells).difference(numbers):
+            numbers[text] = len(numbers) - 2
+        self._codes.extend([numbers[text] for text in cells])
+
+    def array(self) -> Any:
+        """Return the column with its categories in alphabetical order."""
+        import numpy as np
+        import pandas as pd
+
+        texts = list(self._numbers)[2:]
+        ranks = np.full(len(texts) + 1, -1)  # the last for missing values
+        for rank, number in enumerate(sorted(range(len(texts)), key=lambda it: str(texts[it]))):
+            ranks[number] = rank
+        categories = pd.Categorical(texts).categories
+        return pd.Categorical.from_codes(ranks[np.asarray(self._codes)], categories=categories)
+
+
+def _builder(kind: Kind, amounts: Amounts) -> _Column | _Categories:
+    return _Categories() if kind == "category" else _Column(kind, amounts)
+
+
+def _array(kind: Kind, cells: Sequence[Any], amounts: Amounts) -> Any:
     """Return the column of a pandas table."""
     import pandas as pd
 
@@ -141,8 +210,7 @@ def _array(kind: str | tuple[str, ...], cells: Sequence[Any], amounts: Amounts) 
             return pd.array([_day(cell) for cell in cells], dtype="datetime64[s]")
         case "amount":
             return _amounts(cells, amounts)
-    texts = [cell or None for cell in cells]
-    return pd.Categorical(texts) if kind == "category" else pd.array(texts, dtype="string")
+    return pd.array([cell or None for cell in cells], dtype="string")
 
 
 def _amounts(cells: Sequence[Any], amounts: Amounts) -> Any:
@@ -202,9 +270,12 @@ def _rows(result: ValidationResult, lang: Language) -> Iterable[Iterable[Any]]:
 
 def with_printable_names(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[Iterable[Any]]:
     """Yield the rows with marks for control characters in the names of files and folders."""
-    are_names = [column in ("file", "folder") for column in columns]
+    names = [position for position, column in enumerate(columns) if column in ("file", "folder")]
     for row in rows:
-        yield (printable(cell) if is_name else cell for cell, is_name in zip(row, are_names, strict=True))
+        cells = list(row)
+        for position in names:
+            cells[position] = printable(cells[position])
+        yield cells
 
 
 def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep: str = ",", decimal: str = ".") -> str:
@@ -224,4 +295,7 @@ def _cell(content: Any, decimal: str) -> str:
     if isinstance(content, Decimal):
         return format(content, "f").replace(".", decimal)
     text = str(content)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return f"'{text}" if text[:1] in _FORMULA else text
+
+
+_FORMULA: Final = frozenset("=+-@\t\r")

@@ -302,3 +302,37 @@ def test_sub_lines_follow_their_parent():
     lines[0].lines = [lines[1]]
     frame = einvoice.Invoice(lines=[lines[0], lines[2]]).to_frame()
     assert list(zip(frame.line, frame.above, strict=True)) == [("1", ""), ("2", "1"), ("3", "")]
+
+
+def test_tables_have_the_wanted_columns_in_their_order(results):
+    wanted = ["fix", "file", "code"]
+    frame = results.to_frame(columns=wanted)
+    assert list(frame.columns) == wanted
+    pd.testing.assert_frame_equal(frame, results.to_frame()[wanted])
+    assert results.to_csv(columns=wanted).splitlines()[0] == "fix,file,code"
+    with pytest.raises(ValueError, match="unknown column 'cod'; similar are code"):
+        results.to_frame(columns=["cod"])
+    with pytest.raises(ValueError, match="unknown column 'fix'"):
+        results.to_frame("files", columns=["fix"])
+
+
+def test_tables_without_texts_are_the_others(results):
+    texts = ["title", "explanation", "fix", "override_reason", "notes"]
+    pd.testing.assert_frame_equal(results.to_frame(texts=False), results.to_frame().drop(columns=texts))
+    assert list(results.to_frame("files", texts=False).columns) == list(results.to_frame("files").columns)
+
+
+def test_tables_of_several_chunks_are_those_of_one(results, monkeypatch):
+    whole = {which: results.to_frame(which) for which in ("findings", "files")}
+    monkeypatch.setattr("einvoice.render.tables._CHUNK", 2)
+    for which, frame in whole.items():
+        pd.testing.assert_frame_equal(results.to_frame(which), frame)
+
+
+def test_texts_of_findings_that_differ_in_values_only(monkeypatch):
+    data = {f"{n}.xml": UBL.replace(b'"EUR">99.00', b'"EUR">98.%02d' % n) for n in range(3)}
+    results = validate_serially(data, lang="en")
+    monkeypatch.setattr("einvoice.bulk.stored_findings.FindingTexts._MOST", 1)
+    shown = [(row.title, row.explanation, row.fix) for row in results.to_frame().itertuples()]
+    assert shown == [(it.title(), it.explanation(), it.fix()) for file in results for it in file.findings]
+    assert len(set(shown)) == len(shown) >= 3

@@ -300,6 +300,6 @@ def test_stored_findings_refer_to_a_situation_by_its_key(sample, monkeypatch):
     record = results[0]
     known = finding.entry
     added = known._replace(situations=({**known.situations[0], "key": "new"}, *known.situations))
-    monkeypatch.setattr("einvoice.bulk.record.catalog", lambda: {known.code: added})
+    monkeypatch.setattr("einvoice.bulk.stored_findings.catalog", lambda: {known.code: added})
     (restored,) = replace(record).findings
     assert restored.title() == finding.title() != known.title("de", finding.values)

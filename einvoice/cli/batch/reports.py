@@ -109,7 +109,7 @@ def _jsonl(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
 
 
 def _csv(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
-    return csv_lines(results, options.rows or "findings", options.separator or ",", options.lang)
+    return csv_lines(results.table(options.rows or "findings", lang=options.lang), options.separator or ",")
 
 
 def _github(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:

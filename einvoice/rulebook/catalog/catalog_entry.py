@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -139,18 +140,51 @@ class CatalogEntry(NamedTuple):
         if values is None:
             return general(text, self.stand_ins, language)
 
-        def quoted(match: re.Match[str]) -> str:
-            before, name, after = match.groups()
-            shown = show(values[name], _context(name, values), language) if name in values else ""
-            shown = shown or _of_terms(name, values, language)
+        start, placeholders = _parts(text)
+        filled = [start]
+        for it in placeholders:
+            shown = show(values[it.name], _context(it.name, values), language) if it.name in values else ""
+            shown = shown or _of_terms(it.name, values, language)
             if shown.strip():
-                return f"{before}{shown}{after}"
-            words = missing(name, values, language, text[: match.start()])
-            if not (before and after):
-                return f"{before}{words}{after}"
-            return (name in values and missing_subject(text[: match.start()], language)) or words
+                filled += it.before, shown, it.after, it.following
+                continue
+            words = missing(it.name, values, language, it.preceding)
+            if it.before and it.after:
+                words = (it.name in values and missing_subject(it.preceding, language)) or words
+                filled += words, it.following
+            else:
+                filled += it.before, words, it.after, it.following
+        result = "".join(filled)
+        return re.sub(_REPEATED, r"\1", result) if ") (" in result else result
 
-        return re.sub(_REPEATED, r"\1", re.sub(_QUOTED, quoted, text))
+
+class _Placeholder(NamedTuple):
+    """A placeholder of a text.
+
+    Attributes:
+        before, after: the quotation marks around it, each "" if there is none.
+        name: of the value.
+        preceding: the text before it.
+        following: the text after it, up to the next placeholder.
+    """
+
+    before: str
+    name: str
+    after: str
+    preceding: str
+    following: str
+
+
+@functools.lru_cache(maxsize=4096)
+def _parts(text: str) -> tuple[str, tuple[_Placeholder, ...]]:
+    """Return the text up to the first placeholder, and the placeholders."""
+    found = list(re.finditer(_QUOTED, text))
+    starts = [it.start() for it in found] + [len(text)]
+    placeholders = (
+        _Placeholder(it[1], it[2], it[3], text[: it.start()], text[it.end() : start])
+        for it, start in zip(found, starts[1:], strict=True)
+    )
+    return text[: starts[0]], tuple(placeholders)
 
 
 def _of_terms(name: str, values: Mapping[str, Any], language: str) -> str:
