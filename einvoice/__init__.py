@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from einvoice.bulk import ResultSet, validate_many
+    from einvoice.bulk import InvoiceSet, ResultSet, read_many, validate_many
     from einvoice.comparison.diff import InvoiceDiff, diff
     from einvoice.conversion.changes import TermChange
     from einvoice.conversion.convert import Converted, convert
@@ -66,6 +66,7 @@ __all__ = [
     "Generated",
     "Invoice",
     "InvoiceDiff",
+    "InvoiceSet",
     "NotAttachable",
     "ResourceLimitExceeded",
     "ResultSet",
@@ -88,6 +89,7 @@ __all__ = [
     "invoice_pdf",
     "options",
     "read",
+    "read_many",
     "report_pdf",
     "rule_changes",
     "rule_sets",
@@ -113,6 +115,7 @@ _MODULES = {
     "Generated": "generation",
     "Invoice": "model.invoice",
     "InvoiceDiff": "comparison.diff",
+    "InvoiceSet": "bulk",
     "NotAttachable": "pdf.writer.attachments",
     "ResourceLimitExceeded": "errors",
     "ResultSet": "bulk",
@@ -135,6 +138,7 @@ _MODULES = {
     "invoice_pdf": "visualization",
     "options": "localization.options",
     "read": "validation",
+    "read_many": "bulk",
     "report_pdf": "visualization",
     "rule_changes": "result.rule_changes",
     "rule_sets": "rulebook.added",

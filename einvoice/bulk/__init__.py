@@ -2,6 +2,7 @@
 
 from einvoice.bulk.baseline import AcceptedFinding, Baseline
 from einvoice.bulk.comparison import Change, Comparison
+from einvoice.bulk.invoices import InvoiceSet, read_many
 from einvoice.bulk.overview import Overview
 from einvoice.bulk.record import FileResult
 from einvoice.bulk.results import ResultSet
@@ -13,7 +14,9 @@ __all__ = [
     "Change",
     "Comparison",
     "FileResult",
+    "InvoiceSet",
     "Overview",
     "ResultSet",
+    "read_many",
     "validate_many",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from einvoice.bulk import tables
 from einvoice.result.languages import Language
@@ -13,35 +13,41 @@ from einvoice.result.languages import Language
 if TYPE_CHECKING:
     import pandas as pd
 
-Table: TypeAlias = Literal["findings", "files", "differences"]
+Which: TypeAlias = Literal["findings", "files", "lines", "vat", "differences"]
+TABLES: Final = ("findings", "files", "lines", "vat", "differences")
+
+
+class TableOptions(TypedDict, total=False):
+    """Arguments of all tables; see `Exports.to_frame`."""
+
+    lang: Language | None
+    columns: Sequence[str] | None
+    texts: bool
+    terms: Sequence[str]
+    law: str | None
 
 
 class Exports:
-    """Tables of a set of results, in the formats of the tools that read them."""
+    """Tables of a set of files, in the formats of the tools that read them."""
 
     lang: Language
 
-    def table(
-        self,
-        which: str,
-        *,
-        lang: Language | None = None,
-        columns: Sequence[str] | None = None,
-        texts: bool = True,
-    ) -> tables.Table:
+    def table(self, which: str, **options: Unpack[TableOptions]) -> tables.Table:
         """Return a table as plain values."""
         raise NotImplementedError
 
     def to_frame(
         self,
-        which: Table = "findings",
+        which: Which = "findings",
         *,
         lang: Language | None = None,
         columns: Sequence[str] | None = None,
         texts: bool = True,
+        terms: Sequence[str] = (),
+        law: str | None = None,
         amounts: Literal["decimal", "float"] = "decimal",
     ) -> pd.DataFrame:
-        """Return the results as a pandas table, one row per finding, per file, or per difference.
+        """Return the results as a pandas table, one row per finding, file, line, VAT breakdown, or difference.
 
         Severities and verdicts can be compared: `frame[frame.severity >= "warning"]`. Missing values are `pd.NA`, in
         categories NaN, in dates NaT.
@@ -81,6 +87,13 @@ class Exports:
         | `buyer_reference` | string; in XRechnung the Leitweg-ID |
         | `currency` | category |
         | `seller_vat` | string |
+        | `seller_country` | category |
+        | `buyer_vat` | string |
+        | `buyer_country` | category |
+        | `order` | string; BT-13 |
+        | `payment_terms` | string; BT-20 |
+        | `iban` | string; the accounts to pay to (BT-84), without blanks, separated by one |
+        | `line_count` | Int64 |
         | `folder` | category; "." for files in the common folder |
         | `errors`, `warnings`, `information` | Int64 |
         | `syntax`, `profile`, `version`, `ruleset` | category |
@@ -89,6 +102,40 @@ class Exports:
         | `only_native`, `only_reference` | string; codes that only one engine reports |
         | `codes_only_declared`, `codes_only_current` | Int64; missing outside of the compatibility mode |
         | `sha256` | string |
+
+        "lines" has one row per line of an invoice, each followed by its sub-lines, and "vat" one per category and rate.
+        The files are read again for them. Both begin with `file`, `number` (string), `date` (datetime64[s]), `type`
+        (category), `seller`, `buyer` (string) and `currency` (category), and end with amounts that are negative for a
+        credit note. "lines" has, in between:
+
+        | columns | dtype |
+        |---|---|
+        | `line` | string; BT-126 |
+        | `above` | string; the parent of a sub-line, whose amount has that of the sub-line already |
+        | `name`, `description` | string |
+        | `seller_item`, `buyer_item`, `standard_item` | string; article numbers: BT-155, BT-156, BT-157 |
+        | `quantity` | quantity |
+        | `unit` | category |
+        | `price`, `base_quantity` | quantity; the price is for the base quantity, for 1 if that is missing |
+        | `allowances`, `charges` | amount; sums of BT-136 and BT-141 |
+        | `net` | amount |
+        | `vat_category` | category |
+        | `vat_rate` | amount; percent |
+        | `order_line` | string; BT-132 |
+        | `period_start`, `period_end` | datetime64[s] |
+        | `accounting_reference` | string; BT-133 |
+        | `signed_net` | amount |
+
+        and "vat":
+
+        | columns | dtype |
+        |---|---|
+        | `vat_category` | category |
+        | `vat_rate` | amount; percent |
+        | `taxable`, `tax` | amount; BT-116, BT-117 |
+        | `exemption_code` | category; BT-121 |
+        | `exemption` | string; BT-120 |
+        | `signed_taxable`, `signed_tax` | amount |
 
         "differences" has the columns of "findings" and, after `folder`:
 
@@ -103,50 +150,53 @@ class Exports:
             columns: names of the columns, in their order (default: all).
             texts: whether to have the columns `title`, `explanation`, `fix`, `override_reason` and `notes`; without,
                 a table of findings takes a fraction of the time and memory.
+            terms: numbers of business terms, such as "BT-84", for which the table "files" gets a column each; the
+                files are read again. Amounts, quantities and dates have their dtype unless an invoice can have the term
+                several times; then it is a string, in which "; " separates several values.
+            law: country of a VAT law, "de": "findings" gets the column `error_class` (category: format, content,
+                business_rule; missing if it has none) and "files" the column `assessment` (category: e_invoice,
+                other_invoice, open), see `ValidationResult.assessment`.
             amounts: dtype of amounts. "decimal" is an Arrow decimal with 18 digits, 4 of them after the point; without
                 pyarrow, objects: `Decimal`. Further decimals are rounded, larger amounts are missing; `FileResult` has
-                the exact ones. "float" is float64, which plots, `describe` and `nlargest` need.
+                the exact ones. Quantities and prices have 8 digits after the point. "float" is float64, which plots,
+                `describe` and `nlargest` need.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
-            ValueError: `which`, `amounts` or a column is unknown.
+            LookupError: the files, which have to be read again, are no longer available.
+            ValueError: `which`, `amounts`, `law`, a column or a term is unknown, or the content of a file has changed.
         """
-        return tables.to_frame(self.table(which, lang=lang, columns=columns, texts=texts), amounts)
+        table = self.table(which, lang=lang, columns=columns, texts=texts, terms=terms, law=law)
+        return tables.to_frame(table, amounts)
 
     @overload
     def to_csv(
         self,
         path: None = None,
-        which: Table = "findings",
+        which: Which = "findings",
         *,
         sep: str = ",",
         encoding: str = "utf-8",
-        lang: Language | None = None,
-        columns: Sequence[str] | None = None,
-        texts: bool = True,
+        **options: Unpack[TableOptions],
     ) -> str: ...
     @overload
     def to_csv(
         self,
         path: str | os.PathLike[str],
-        which: Table = "findings",
+        which: Which = "findings",
         *,
         sep: str = ",",
         encoding: str = "utf-8",
-        lang: Language | None = None,
-        columns: Sequence[str] | None = None,
-        texts: bool = True,
+        **options: Unpack[TableOptions],
     ) -> None: ...
     def to_csv(
         self,
         path: str | os.PathLike[str] | None = None,
-        which: Table = "findings",
+        which: Which = "findings",
         *,
         sep: str = ",",
         encoding: str = "utf-8",
-        lang: Language | None = None,
-        columns: Sequence[str] | None = None,
-        texts: bool = True,
+        **options: Unpack[TableOptions],
     ) -> str | None:
         """Return the table `which` as CSV with a header; if `path` is given, write it there instead.
 
@@ -156,7 +206,7 @@ class Exports:
         starts like a formula is prefixed with an apostrophe. Spreadsheets may still interpret the invoice number 0815
         as a number and 1-2 as a date; Parquet avoids that.
         """
-        lines = tables.csv_lines(self.table(which, lang=lang, columns=columns, texts=texts), sep)
+        lines = tables.csv_lines(self.table(which, **options), sep)
         if path is None:
             return "".join(lines)
         with Path(path).open("w", encoding=encoding, errors="backslashreplace", newline="") as file:
@@ -166,11 +216,8 @@ class Exports:
     def to_parquet(
         self,
         path: str | os.PathLike[str],
-        which: Table = "findings",
-        *,
-        lang: Language | None = None,
-        columns: Sequence[str] | None = None,
-        texts: bool = True,
+        which: Which = "findings",
+        **options: Unpack[TableOptions],
     ) -> None:
         """Write the table as Parquet.
 
@@ -179,4 +226,4 @@ class Exports:
         Raises:
             ImportError: pandas or pyarrow is not installed.
         """
-        tables.to_parquet(self.table(which, lang=lang, columns=columns, texts=texts), path)
+        tables.to_parquet(self.table(which, **options), path)

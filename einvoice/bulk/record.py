@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from einvoice.result.differences import Difference
     from einvoice.result.stack import Stack
     from einvoice.result.validation import ValidationResult
+    from einvoice.syntax.detect import Identity
 
 Verdict: TypeAlias = Literal["valid", "invalid", "unreadable"]
 OnlyIn: TypeAlias = Literal["native", "reference", "declared", "current"]
@@ -104,8 +105,10 @@ class FileResult:
         layers: the layers that validated the file, in order, with their releases; none if unreadable.
         seller, seller_vat, buyer, number, currency: BT-27, BT-31, BT-44, BT-1, BT-5, truncated to 500 characters; ""
             if missing.
-        type: BT-3, a code of UNTDID 1001 such as "380"; buyer_reference: BT-10, such as a Leitweg-ID; both are
-            truncated, too.
+        type: BT-3, a code of UNTDID 1001 such as "380"; buyer_reference: BT-10, such as a Leitweg-ID; buyer_vat: BT-48;
+            seller_country, buyer_country: BT-40, BT-55; order: BT-13; payment_terms: BT-20. All are truncated, too.
+        iban: the accounts to pay to (BT-84) without blanks, separated by one; usually an IBAN.
+        line_count: number of lines (BG-25); None in results of earlier versions.
         date, due_date: BT-2, BT-9 as text, ISO 8601 if it is a valid date.
         net, vat, gross, amount_due: BT-109, BT-110, BT-112, BT-115; None if missing, not a number, or longer than 38
             digits.
@@ -137,6 +140,13 @@ class FileResult:
     date: str = ""
     due_date: str = ""
     buyer_reference: str = ""
+    seller_country: str = ""
+    buyer_vat: str = ""
+    buyer_country: str = ""
+    order: str = ""
+    iban: str = ""
+    payment_terms: str = ""
+    line_count: int | None = None
     currency: str = ""
     net: Decimal | None = None
     vat: Decimal | None = None
@@ -190,10 +200,14 @@ class FileResult:
         return folder_of(self.file)
 
     @property
+    def is_credit_note(self) -> bool:
+        """Whether the document is a credit note: its amounts are owed by the seller."""
+        return self.root == "CreditNote" or self.type in CREDIT_NOTE_TYPES
+
+    @property
     def signed_gross(self) -> Decimal | None:
         """The gross amount, with the opposite sign for a credit note."""
-        is_credit_note = self.root == "CreditNote" or self.type in CREDIT_NOTE_TYPES
-        return self.gross.copy_negate() if is_credit_note and self.gross else self.gross
+        return self.gross.copy_negate() if self.is_credit_note and self.gross else self.gross
 
     def _finding(self, stored: Mapping[str, Any]) -> Finding:
         origin = {"syntax": self.syntax, "root": self.root, "specification": self.specification}
@@ -216,26 +230,10 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "file": file,
         "sha256": sha256,
         "verdict": verdict,
-        "syntax": identity.syntax,
-        "root": identity.root,
-        "profile": identity.profile,
-        "version": identity.version,
-        "specification": identity.specification.name,
+        **identity_facts(identity),
         "ruleset": _ruleset(result.stack),
         "layers": [[it.name, it.version, it.executed] for it in result.stack.layers],
-        "seller": _short(invoice.seller.name),
-        "seller_vat": _short(invoice.seller.vat_identifier),
-        "buyer": _short(invoice.buyer.name),
-        "number": _short(invoice.number),
-        "type": _short(str(invoice.type_code).strip()),
-        "date": _date(invoice.issue_date),
-        "due_date": _due_date(invoice),
-        "buyer_reference": _short(invoice.buyer_reference),
-        "currency": _short(invoice.currency),
-        "net": _number(invoice.totals.net),
-        "vat": _number(invoice.vat_total),
-        "gross": _number(invoice.totals.gross),
-        "amount_due": _number(invoice.totals.due),
+        **invoice_facts(invoice),
         **_counts(result.findings),
         "agreement": _agreement(result),
         "compared": " ".join(result.agreement.compared) if result.agreement else "",
@@ -245,6 +243,43 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         RETRY: is_temporary,
     }
     return Row(verdict, encode(facts), reusable=not is_temporary)
+
+
+def identity_facts(identity: Identity) -> dict[str, Any]:
+    """Return what a record says about syntax and specification of a document."""
+    return {
+        "syntax": identity.syntax,
+        "root": identity.root,
+        "profile": identity.profile,
+        "version": identity.version,
+        "specification": identity.specification.name,
+    }
+
+
+def invoice_facts(invoice: Invoice) -> dict[str, Any]:
+    """Return what a record says about an invoice."""
+    return {
+        "seller": _short(invoice.seller.name),
+        "seller_vat": _short(invoice.seller.vat_identifier),
+        "buyer": _short(invoice.buyer.name),
+        "number": _short(invoice.number),
+        "type": _short(str(invoice.type_code).strip()),
+        "date": _date(invoice.issue_date),
+        "due_date": _due_date(invoice),
+        "buyer_reference": _short(invoice.buyer_reference),
+        "seller_country": _short(invoice.seller.address.country_code),
+        "buyer_vat": _short(invoice.buyer.vat_identifier),
+        "buyer_country": _short(invoice.buyer.address.country_code),
+        "order": _short(invoice.purchase_order),
+        "iban": _short(_accounts(invoice)),
+        "payment_terms": _short("; ".join(str(it.note) for it in invoice.payment_terms if it.note)),
+        "line_count": len(invoice.lines),
+        "currency": _short(invoice.currency),
+        "net": _number(invoice.totals.net),
+        "vat": _number(invoice.vat_total),
+        "gross": _number(invoice.totals.gross),
+        "amount_due": _number(invoice.totals.due),
+    }
 
 
 def error_row(file: str, sha256: str, error: UnreadableDocument) -> Row:
@@ -342,6 +377,13 @@ def _due_date(invoice: Invoice) -> str:
         if str(group.due_date):
             return _date(group.due_date)
     return ""
+
+
+def _accounts(invoice: Invoice) -> str:
+    """Return the accounts to pay to, each once, without blanks."""
+    transfers = [it.credit_transfer for it in invoice.payment_means]
+    numbers = [str(number) for it in transfers for number in (it.identifier, it.proprietary_identifier)]
+    return " ".join(dict.fromkeys("".join(it.split()) for it in numbers if it))
 
 
 def _number(amount: Amount) -> str:

@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
+from einvoice.assessment.law import law
 from einvoice.bulk import jsonl
-from einvoice.bulk.exports import Exports
+from einvoice.bulk.exports import TABLES, Exports, TableOptions
 from einvoice.bulk.files.sources import Corpus, content_of, corpus
+from einvoice.bulk.invoice_record import term_kind
 from einvoice.bulk.labels import LABELS
 from einvoice.bulk.patterns import check, check_patterns, matches
 from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_differences, has_findings, reduce_findings
-from einvoice.bulk.tables import Table, table
+from einvoice.bulk.tables import Table, file_table, finding_table
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
     from einvoice.bulk.baseline import Baseline
     from einvoice.bulk.common_causes import CommonCauses
     from einvoice.bulk.comparison import Comparison
+    from einvoice.bulk.invoices import InvoiceSet
     from einvoice.bulk.overview import Overview
+
+
+_HAS_ROWS: Final = {"findings": has_findings, "differences": has_differences}
 
 
 class ResultSet(Exports, Sequence[FileResult]):
@@ -54,12 +60,15 @@ class ResultSet(Exports, Sequence[FileResult]):
         lang: Language = "de",
         complete: bool = True,
         corpus: Corpus | None = None,
+        workers: int | None = None,
     ) -> None:
         self.settings = settings
         self.complete = complete
         self.lang: Language = lang
         self._lines = lines
         self._corpus = corpus or Corpus([])
+        self._workers = workers
+        self._invoices: InvoiceSet | None = None
 
     @overload
     def __getitem__(self, key: int | str) -> FileResult: ...
@@ -106,7 +115,8 @@ class ResultSet(Exports, Sequence[FileResult]):
         return positions
 
     def _subset(self, lines: Sequence[bytes]) -> ResultSet:
-        return ResultSet(lines, self.settings, lang=self.lang, complete=self.complete, corpus=self._corpus)
+        shared: dict[str, Any] = {"lang": self.lang, "corpus": self._corpus, "workers": self._workers}
+        return ResultSet(lines, self.settings, complete=self.complete, **shared)
 
     def take(self, positions: Iterable[int]) -> ResultSet:
         """Return the files at these positions, in this order."""
@@ -247,18 +257,38 @@ class ResultSet(Exports, Sequence[FileResult]):
 
         return explore(self, lang=lang)
 
-    def table(
-        self,
-        which: str = "findings",
-        *,
-        lang: Language | None = None,
-        columns: Sequence[str] | None = None,
-        texts: bool = True,
-    ) -> Table:
+    def table(self, which: str = "findings", **options: Unpack[TableOptions]) -> Table:
         """Return a table as plain values; see `to_frame`."""
-        has_rows = {"findings": has_findings, "differences": has_differences}.get(which)
-        lines = (line for line in self._lines if has_rows is None or has_rows(line))
-        return table(lines, which, lang or self.lang, columns, texts)
+        lang, columns = options.get("lang") or self.lang, options.get("columns")
+        known_law = law(given) if (given := options.get("law")) else None
+        if which in ("lines", "vat"):
+            return self.invoices().table(which, columns=columns)
+        if which == "files":
+            numbers = tuple(options.get("terms") or ())
+            content = self.invoices(numbers).terms_by_file(numbers) if numbers else None
+            kinds = {number: term_kind(number) for number in numbers}
+            return file_table(self._lines, lang, law=known_law, terms=content, kinds=kinds).selected(columns)
+        if which not in _HAS_ROWS:
+            raise ValueError(f"argument 'which' must be one of {', '.join(map(repr, TABLES))}, not {which!r}")
+        lines = filter(_HAS_ROWS[which], self._lines)
+        texts = options.get("texts", True)
+        return finding_table(lines, which, lang, columns=columns, texts=texts, law=known_law)
+
+    def invoices(self, terms: Sequence[str] = ()) -> InvoiceSet:
+        """Return the contents of the readable files, which are read again: lines, VAT breakdowns, and these terms.
+
+        They are kept until other terms are wanted.
+
+        Raises:
+            LookupError: a file is no longer available (after `load` without `files`, or for an iterator of contents).
+            ValueError: a term is unknown, or the content of a file has changed.
+        """
+        from einvoice.bulk.invoices import read_again
+
+        if self._invoices is None or not set(terms) <= set(self._invoices.terms):
+            shared: dict[str, Any] = {"lang": self.lang, "workers": self._workers}
+            self._invoices = read_again(self._lines, self._corpus, terms=terms, **shared)
+        return self._invoices
 
     def summary(self, *, lang: Language | None = None) -> Overview:
         """Return the verdicts and the most frequent findings; `lang` is the language (default: that of the results)."""

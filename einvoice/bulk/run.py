@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from einvoice import validation
 from einvoice.bulk.execution.executors import Pooled, Serial, create_executor
 from einvoice.bulk.execution.progress import progress_bar
+from einvoice.bulk.execution.reading import FEW
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.items import Item
-from einvoice.bulk.files.sources import Corpus, content_of, corpus
+from einvoice.bulk.files.sources import Corpus, content_of, corpus, no_files
 from einvoice.bulk.jsonl import ResultLog, run_settings
 from einvoice.bulk.lines import Lines
 from einvoice.bulk.record import Row, resumed_row
@@ -60,8 +61,8 @@ def validate_many(
             "2026/**/*.xml", paths, a column of a pandas table with paths, or pairs of a name and bytes or a path (also
             as a mapping). Paths are named relative to their common folder; an iterator of them is read at once, one of
             pairs lazily. Repeated names in archives and iterators get a number: "a.xml (2)".
-        workers: number of worker processes (default: one per processor). 0 validates in this process, without isolation
-            from crashes.
+        workers: number of worker processes (default: one per processor, none for up to two files). 0 validates in this
+            process, without isolation from crashes.
         client: a Dask client to validate on. Its workers need this package, but no access to the files.
         executor: an executor of `concurrent.futures` to validate with; it is not shut down.
         progress: show a progress bar if tqdm is installed.
@@ -101,7 +102,9 @@ def validate_many(
         releases(data).as_of(as_of)
     files = corpus(source)
     if files.size == 0 and not allow_empty:
-        raise _no_files(source)
+        raise no_files(source)
+    if workers is None and client is None and executor is None and files.size is not None and files.size <= FEW:
+        workers = 0
     batch_executor = create_executor(workers, client, executor, options)
     log = ResultLog(Path(resume), options) if resume is not None else None
     if log is not None:
@@ -110,10 +113,10 @@ def validate_many(
     with progress_bar(progress, files.size) as update:
         complete = run.execute(files, update)
     if complete and not run.lines and not allow_empty:  # the size was unknown
-        raise _no_files(source)
+        raise no_files(source)
     if log is not None and complete:
         log.finish(run.lines)
-    return ResultSet(run.lines, run_settings(options), lang=lang, complete=complete, corpus=files)
+    return ResultSet(run.lines, run_settings(options), lang=lang, complete=complete, corpus=files, workers=workers)
 
 
 def _require_saxon(engine: Engine) -> None:
@@ -122,12 +125,6 @@ def _require_saxon(engine: Engine) -> None:
 
     if reference.engines().saxon is None:
         raise ImportError(f"engine {engine!r} needs saxonche: pip install 'einvoice-toolkit[reference]'")
-
-
-def _no_files(source: Any) -> FileNotFoundError:
-    place = f" in {Path(source).name!r}" if isinstance(source, str | Path) else ""
-    hint = "; folders and archives are searched for .xml and .pdf files" if place else ""
-    return FileNotFoundError(f"no files to validate{place}{hint}; allow_empty=True accepts that")
 
 
 class _Run:

@@ -19,7 +19,7 @@ from einvoice.syntax.severity_overrides import Override, overrides
 if TYPE_CHECKING:
     from einvoice.result.stack import Stack
 
-_REQUIRED: Final = frozenset({"file", "sha256", "verdict", "codes_only_declared", "codes_only_current"})
+_REQUIRED: Final = frozenset({"file", "sha256", "verdict", "codes_only_declared", "codes_only_current", "line_count"})
 """Keys that are stored even if their value is empty: no difference is not the same as no comparison."""
 
 

@@ -523,22 +523,27 @@ class Invoice(Identified):
         Path(path).write_bytes(data)
         return None
 
-    def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
-        """Return the lines as a pandas table: one row per line, each followed by its sub-lines.
+    def to_frame(self, which: Literal["lines", "vat"] = "lines") -> pd.DataFrame:
+        """Return the lines, or the VAT breakdown, as a pandas table.
 
-        Columns: `line` (BT-126) and `above`, the parent line ("" if none); `name`, `description`, `seller_item`,
-        `buyer_item`, `standard_item` (text, "" if missing); `quantity`, `price`, `base_quantity`, `net`, `vat_rate`
-        (percent) as `Decimal`, None if missing or not a number; `unit` and `vat_category` as categories.
+        "lines" has one row per line, each followed by its sub-lines: `line` (BT-126) and `above`, the parent line (""
+        if none); `name`, `description`, `seller_item`, `buyer_item`, `standard_item`; `quantity`, `unit`, `price`,
+        `base_quantity`; `allowances` and `charges`, the sums of BT-136 and BT-141; `net`, `vat_category`, `vat_rate`;
+        `order_line` (BT-132), `period_start`, `period_end`, `accounting_reference` (BT-133).
+
+        "vat" has one row per category and rate: `vat_category`, `vat_rate`, `taxable` (BT-116), `tax` (BT-117),
+        `exemption_code` (BT-121), `exemption` (BT-120).
+
+        Numbers are `Decimal`, None if missing or not a number; units and categories are categories, others text, ""
+        if missing.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
-            ValueError: `which` is not "lines".
+            ValueError: `which` is unknown.
         """
-        if which != "lines":
-            raise ValueError(f"argument 'which' must be 'lines', not {which!r}")
-        from einvoice.render.invoice_table import lines_frame
+        from einvoice.render.invoice_table import frame
 
-        return lines_frame(self)
+        return frame(self, which)
 
     def _repr_html_(self) -> str:
         from einvoice.render.invoice_html import invoice_html

@@ -57,11 +57,12 @@ COLUMNS: Final = (
 KINDS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("type", "folder", "code", "layer", "section", "bt_field", "title"), "category"),
     **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset"), "category"),
-    **dict.fromkeys(("only_in", "changed_in"), "category"),
+    **dict.fromkeys(("only_in", "changed_in", "seller_country", "buyer_country"), "category"),
+    **dict.fromkeys(("unit", "vat_category", "exemption_code", "error_class", "assessment"), "category"),
     **dict.fromkeys(("severity", "flag"), ("information", "warning", "fatal")),
     "verdict": ("valid", "invalid", "unreadable"),
     "agreement": ("same", "different"),
-    **dict.fromkeys(("line", "column", "errors", "warnings", "information"), "integer"),
+    **dict.fromkeys(("line", "column", "line_count", "errors", "warnings", "information"), "integer"),
     **dict.fromkeys(("codes_only_declared", "codes_only_current"), "integer"),
     **dict.fromkeys(("date", "due_date"), "date"),
     **dict.fromkeys((*NUMBERS, "net", "vat", "gross", "signed_gross", "amount_due"), "amount"),
@@ -209,37 +210,39 @@ def _array(kind: Kind, cells: Sequence[Any], amounts: Amounts) -> Any:
         case "date":
             return pd.array([_day(cell) for cell in cells], dtype="datetime64[s]")
         case "amount":
-            return _amounts(cells, amounts)
+            return _amounts(cells, amounts, _DECIMALS)
+        case "quantity":
+            return _amounts(cells, amounts, 2 * _DECIMALS)
     return pd.array([cell or None for cell in cells], dtype="string")
 
 
-def _amounts(cells: Sequence[Any], amounts: Amounts) -> Any:
+def _amounts(cells: Sequence[Any], amounts: Amounts, decimals: int) -> Any:
     """Return amounts as floats, as Arrow decimals, or without pyarrow as objects."""
     import pandas as pd
 
     numbers = [cell if isinstance(cell, Decimal) else None for cell in cells]
     if amounts == "float":
         return pd.Series([math.nan if it is None else float(it) for it in numbers], dtype="float64")
-    rounded = [_rounded(it) for it in numbers]
+    rounded = [_rounded(it, decimals) for it in numbers]
     try:
         pyarrow = import_module("pyarrow")
     except ImportError:
         return pd.Series([pd.NA if it is None else it for it in rounded], dtype="object")
-    dtype: Any = pd.ArrowDtype(pyarrow.decimal128(_PRECISION, _DECIMALS))
+    dtype: Any = pd.ArrowDtype(pyarrow.decimal128(_PRECISION, decimals))
     return pd.array(rounded, dtype=dtype)
 
 
-def _rounded(number: Decimal | None) -> Decimal | None:
-    if number is None or number.adjusted() >= _PRECISION - _DECIMALS:
+def _rounded(number: Decimal | None, decimals: int) -> Decimal | None:
+    if number is None or number.adjusted() >= _PRECISION - decimals:
         return None
-    rounded = number.quantize(Decimal(1).scaleb(-_DECIMALS), ROUND_HALF_UP)
-    return rounded if rounded.adjusted() < _PRECISION - _DECIMALS else None
+    rounded = number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    return rounded if rounded.adjusted() < _PRECISION - decimals else None
 
 
-def _day(text: str) -> str | None:
+def _day(text: str | None) -> str | None:
     """Return the date if it is valid, else None."""
     try:
-        return datetime.date.fromisoformat(text).isoformat()
+        return datetime.date.fromisoformat(text or "").isoformat()
     except ValueError:
         return None
 

@@ -166,17 +166,18 @@ def test_files_table_has_one_row_per_file(results):
     assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "string"} == {
         **dict.fromkeys(("date", "due_date"), "datetime64[s]"),
         **dict.fromkeys(("type", "folder", "currency", "syntax", "profile", "version", "ruleset"), "category"),
-        **dict.fromkeys(("verdict", "agreement"), "category"),
+        **dict.fromkeys(("verdict", "agreement", "seller_country", "buyer_country"), "category"),
         **dict.fromkeys(("net", "vat", "gross", "signed_gross", "amount_due"), AMOUNT),
         **dict.fromkeys(("errors", "warnings", "information", "codes_only_declared", "codes_only_current"), "Int64"),
+        "line_count": "Int64",
     }
     valid = frame[frame.verdict == "valid"]
     assert set(valid.net) == {Decimal("359.00"), Decimal("250.00")}
     assert set(valid.net + valid.vat - valid.gross) == {Decimal(0)}
     assert pd.Timestamp("2026-05-04") in set(valid.date)
     assert frame[frame.file == next(n for n, c in CODES.items() if c == "SCHEMA-VALUE-DATE")].date.isna().all()
-    with pytest.raises(ValueError, match="'findings', 'files' or 'differences'"):
-        results.to_frame("lines")
+    with pytest.raises(ValueError, match="one of 'findings', 'files', 'lines', 'vat', 'differences'"):
+        results.to_frame("taxes")
 
 
 def test_empty_tables_have_columns_and_types():
@@ -293,7 +294,7 @@ def test_invoice_lines_table():
     assert list(frame.unit) == ["C62", "HUR", "C62"]
     assert str(frame.unit.dtype) == str(frame.vat_category.dtype) == "category"
     assert list(einvoice.Invoice().to_frame().columns) == list(frame.columns)
-    with pytest.raises(ValueError, match="'lines'"):
+    with pytest.raises(ValueError, match="'lines' or 'vat'"):
         invoice.to_frame("taxes")
 
 

@@ -14,6 +14,7 @@ from einvoice.bulk.common_causes import CommonCauses
 from einvoice.bulk.execution import worker
 from einvoice.bulk.execution.executors import create_executor
 from einvoice.bulk.execution.progress import progress_bar
+from einvoice.bulk.execution.reading import with_content
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.items import Item
 from einvoice.bulk.files.sources import Corpus, content_of
@@ -57,7 +58,7 @@ def find_causes(
     deadline = None if seconds is None else time.monotonic() + seconds
     is_sent = client is not None or executor is not None
     missing = set(chosen)
-    items = _until(deadline, _items(corpus, chosen, missing, is_sent))
+    items = _until(deadline, chosen_items(corpus, chosen, missing, is_sent))
     rows: list[Row] = []
     with progress_bar(progress, len(chosen)) as show:
         try:
@@ -119,7 +120,7 @@ def _chosen(records: Sequence[Mapping[str, Any]], limit: int | None) -> list[str
     return [name for *_, name in sorted(placed)[:limit]]
 
 
-def _items(corpus: Corpus, names: Sequence[str], missing: set[str], is_sent: bool) -> Iterator[Item]:
+def chosen_items(corpus: Corpus, names: Sequence[str], missing: set[str], is_sent: bool) -> Iterator[Item]:
     """Yield the files with these names, with their content if workers have no access to them.
 
     They come in this order, so that a time limit leaves a sample of all kinds; those of archives and iterators in the
@@ -135,14 +136,7 @@ def _items(corpus: Corpus, names: Sequence[str], missing: set[str], is_sent: boo
     for item in found:
         if item.name in missing:
             missing.discard(item.name)
-            yield _read(item) if is_sent else item
-
-
-def _read(item: Item) -> Item:
-    try:
-        return Item(item.name, content_of(item))
-    except UnreadableDocument as error:
-        return Item(item.name, error)
+            yield with_content(item) if is_sent else item
 
 
 def _until(deadline: float | None, items: Iterator[Item]) -> Iterator[Item]:

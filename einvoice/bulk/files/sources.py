@@ -113,6 +113,13 @@ def corpus(source: Any) -> Corpus:
     return _of_values(source) if isinstance(source, Sequence) else Corpus(_IteratorItems(iter(source)))
 
 
+def no_files(source: Any) -> FileNotFoundError:
+    """Return the error for a source without files."""
+    place = f" in {Path(source).name!r}" if isinstance(source, str | Path) else ""
+    hint = "; folders and archives are searched for .xml and .pdf files" if place else ""
+    return FileNotFoundError(f"no files to validate{place}{hint}; allow_empty=True accepts that")
+
+
 def _of_path(path: Path) -> Corpus:
     if path.is_dir():
         return _in_folder(path)
