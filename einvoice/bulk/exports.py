@@ -227,3 +227,29 @@ class Exports:
             ImportError: pandas or pyarrow is not installed.
         """
         tables.to_parquet(self.table(which, **options), path)
+
+    def duplicates(
+        self,
+        by: Literal["number", "amount", "iban"] = "number",
+        *,
+        amounts: Literal["decimal", "float"] = "decimal",
+    ) -> pd.DataFrame:
+        """Return the invoices that were possibly sent twice, or the sellers whose account has changed.
+
+        A seller is known by the VAT identifier, or else by the name. The pandas table has a row per file, with its
+        `group` (Int64, from 1) and `file`, `number`, `date`, `type`, `seller`, `seller_vat`, `signed_gross`,
+        `currency`, `iban` and `sha256`, which is the same for equal files.
+
+        Args:
+            by: "number": invoices of a seller with the same number. "amount": invoices of a seller with the same date,
+                amount and currency. "iban": for each seller with several accounts (BT-84), the first invoice with each
+                of them, by date.
+            amounts: as of `to_frame`.
+
+        Raises:
+            ImportError: pandas is not installed (extra "notebook").
+            ValueError: `by` is unknown.
+        """
+        from einvoice.bulk.duplicates import NEEDED, duplicates
+
+        return tables.to_frame(duplicates(self.table("files", columns=NEEDED), by), amounts)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.bulk.stored_findings import compact, plain, restored
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
-from einvoice.render.tables import folder_of
+from einvoice.render.tables import folder_of, is_iso_date
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.rulebook.catalog import entry
@@ -200,6 +200,11 @@ class FileResult:
         return folder_of(self.file)
 
     @property
+    def month(self) -> str:
+        """The month of the date, such as "2026-05"; "" without a valid date."""
+        return self.date[:7] if is_iso_date(self.date) else ""
+
+    @property
     def is_credit_note(self) -> bool:
         """Whether the document is a credit note: its amounts are owed by the seller."""
         return self.root == "CreditNote" or self.type in CREDIT_NOTE_TYPES
@@ -219,6 +224,8 @@ class FileResult:
 
 _AMOUNTS: Final = ("net", "vat", "gross", "amount_due")
 _FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "stored_differences", "layers", "lang"}
+FACTS: Final = _FACTS | {"folder", "month"}
+"""Attributes of `FileResult` by which files can be filtered."""
 
 
 def result_row(file: str, sha256: str, result: ValidationResult) -> Row:

@@ -6,18 +6,23 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 from einvoice.assessment.law import law
 from einvoice.bulk import jsonl
 from einvoice.bulk.exports import TABLES, Exports, TableOptions
-from einvoice.bulk.files.sources import Corpus, content_of, corpus
+from einvoice.bulk.files.sources import Corpus, content_of, corpus, joined
 from einvoice.bulk.invoice_record import term_kind
-from einvoice.bulk.labels import LABELS
+from einvoice.bulk.labels import LABELS, too_few_valid
+from einvoice.bulk.lines import Lines
 from einvoice.bulk.patterns import check, check_patterns, matches
 from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_differences, has_findings, reduce_findings
+from einvoice.bulk.subsets import positions, predicate
 from einvoice.bulk.tables import Table, file_table, finding_table
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
     from einvoice.bulk.baseline import Baseline
     from einvoice.bulk.common_causes import CommonCauses
     from einvoice.bulk.comparison import Comparison
+    from einvoice.bulk.groups import By, Groups
     from einvoice.bulk.invoices import InvoiceSet
     from einvoice.bulk.overview import Overview
 
@@ -73,13 +79,38 @@ class ResultSet(Exports, Sequence[FileResult]):
     @overload
     def __getitem__(self, key: int | str) -> FileResult: ...
     @overload
-    def __getitem__(self, key: slice) -> ResultSet: ...
-    def __getitem__(self, key: int | str | slice) -> FileResult | ResultSet:
+    def __getitem__(self, key: slice | Iterable[Any]) -> ResultSet: ...
+    def __getitem__(self, key: Any) -> FileResult | ResultSet:
+        """Return a file by position or name, or the files of a slice, of names, or of a mask with a value per file.
+
+        files = results.to_frame("files")
+        results[files.gross > 1000].causes()
+        """
         if isinstance(key, slice):
             return self._subset(self._lines[key])
         if isinstance(key, str):
             return decode(self._lines[self._positions[key]], self.lang)
-        return decode(self._lines[key], self.lang)
+        if not isinstance(key, Iterable):
+            return decode(self._lines[key], self.lang)
+        return self.take(positions(key, self._positions, len(self)))
+
+    def __add__(self, other: ResultSet) -> ResultSet:
+        """Return the results of both sets, these first.
+
+        Raises:
+            ValueError: they have other rules or options, or both have a file of the same name.
+        """
+        if not isinstance(other, ResultSet):
+            return NotImplemented
+        if changes := jsonl.differing(self.settings, other.settings):
+            raise ValueError(f"the results have other settings: {', '.join(name for name, *_ in changes)}")
+        if twice := self._positions.keys() & other._positions.keys():
+            hint = "validate all files at once: validate_many([folder, other_folder])"
+            raise ValueError(f"both results have a file {min(twice)!r}; {hint}")
+        lines = Lines(chain(self._lines, other._lines))
+        shared: dict[str, Any] = {"lang": self.lang, "workers": self._workers}
+        found, complete = joined(self._corpus, other._corpus), self.complete and other.complete
+        return ResultSet(lines, self.settings, complete=complete, corpus=found, **shared)
 
     def __iter__(self) -> Iterator[FileResult]:
         return (decode(line, self.lang) for line in self._lines)
@@ -140,7 +171,7 @@ class ResultSet(Exports, Sequence[FileResult]):
 
         Args:
             verdict: "valid", "invalid" or "unreadable".
-            code: of a finding, such as "BR-CO-10".
+            code: of a finding, such as "BR-CO-10", or a pattern, such as "BR-DE-*".
             severity: of a finding: "fatal", "warning" or "information".
 
         Raises:
@@ -151,14 +182,32 @@ class ResultSet(Exports, Sequence[FileResult]):
 
         def has_finding(record: Mapping[str, Any]) -> bool:
             return (code is None and severity is None) or any(
-                code in (None, it["code"]) and severity in (None, it["severity"]) for it in record.get("findings", ())
+                (code is None or fnmatchcase(it["code"], code)) and severity in (None, it["severity"])
+                for it in record.get("findings", ())
             )
 
         found = (it["code"] for record in self.records() for it in record.get("findings", ()))
-        if code is not None and code not in found:
-            check("code", code, self._known_codes())
+        if code is not None and not any(fnmatchcase(it, code) for it in found):
+            check_patterns([code], self._known_codes())
         rows = zip(self._lines, self.records(), strict=True)
         return self._subset([line for line, it in rows if verdict in (None, it["verdict"]) and has_finding(it)])
+
+    def filter(self, function: Callable[[FileResult], Any] | None = None, **facts: Any) -> ResultSet:
+        """Return the files for which a function is true, and whose attributes are these.
+
+            results.filter(seller="Druckerei*", currency=["EUR", "CHF"])
+            results.filter(lambda file: file.gross and file.gross > 1000)
+
+        Args:
+            function: called with each `FileResult`.
+            facts: attributes of `FileResult` with their value, a pattern of text ("*" is any text), or a list of them.
+
+        Raises:
+            ValueError: there is no such attribute.
+        """
+        is_match = predicate(function, facts)
+        files = zip(self._lines, self, strict=True)
+        return self._subset([line for line, file in files if is_match(file)])
 
     def select_findings(self, select: Sequence[str] = (), *, ignore: Sequence[str] = ()) -> ResultSet:
         """Return the results with some of their findings only; verdicts and differences are unchanged.
@@ -290,8 +339,26 @@ class ResultSet(Exports, Sequence[FileResult]):
             self._invoices = read_again(self._lines, self._corpus, terms=terms, **shared)
         return self._invoices
 
-    def summary(self, *, lang: Language | None = None) -> Overview:
-        """Return the verdicts and the most frequent findings; `lang` is the language (default: that of the results)."""
+    @overload
+    def summary(self, by: None = None, *, lang: Language | None = None) -> Overview: ...
+    @overload
+    def summary(self, by: By, *, lang: Language | None = None) -> Groups: ...
+    def summary(self, by: By | None = None, *, lang: Language | None = None) -> Overview | Groups:
+        """Return the verdicts and the most frequent findings, or the results by a fact of the invoices.
+
+        Args:
+            by: "seller", "buyer", "folder", "month", "currency", "type", "syntax", "profile" or "ruleset", or a
+                function that returns the group of a `FileResult`. Each group has the share of invalid files, and
+                their gross amount.
+            lang: language of the texts (default: that of the results).
+
+        Raises:
+            ValueError: the fact is unknown.
+        """
+        if by is not None:
+            from einvoice.bulk.groups import grouped
+
+            return grouped(self, by, lang or self.lang)
         from einvoice.bulk.overview import overview
 
         engine = self.settings.get("engine", "native")
@@ -365,6 +432,25 @@ class ResultSet(Exports, Sequence[FileResult]):
         from einvoice.bulk.baseline import accept
 
         return accept(self.records(), reason)
+
+    def assert_valid(self, *, share: float = 1) -> None:
+        """Assert that enough of the files are valid.
+
+        Args:
+            share: smallest accepted share of valid files: 0.95 means 95 of 100.
+
+        Raises:
+            AssertionError: too few files are valid, there are none, or the run was interrupted; the message has the
+                overview.
+            ValueError: `share` is not between 0 and 1.
+        """
+        if not 0 <= share <= 1:
+            raise ValueError(f"argument 'share' must be between 0 and 1, such as 0.95, not {share!r}")
+        valid, files = self.verdicts["valid"], len(self)
+        if not (self.complete and files):
+            raise AssertionError(str(self))
+        if Decimal(valid) < files * Decimal(str(share)):
+            raise AssertionError(f"{too_few_valid(valid, files, share, self.lang)}\n{self}")
 
     def assert_matches(
         self,

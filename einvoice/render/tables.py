@@ -208,7 +208,7 @@ def _array(kind: Kind, cells: Sequence[Any], amounts: Amounts) -> Any:
         case "bool":
             return pd.array(list(cells), dtype="bool")
         case "date":
-            return pd.array([_day(cell) for cell in cells], dtype="datetime64[s]")
+            return pd.array([cell if cell and is_iso_date(cell) else None for cell in cells], dtype="datetime64[s]")
         case "amount":
             return _amounts(cells, amounts, _DECIMALS)
         case "quantity":
@@ -239,12 +239,13 @@ def _rounded(number: Decimal | None, decimals: int) -> Decimal | None:
     return rounded if rounded.adjusted() < _PRECISION - decimals else None
 
 
-def _day(text: str | None) -> str | None:
-    """Return the date if it is valid, else None."""
+def is_iso_date(text: str) -> bool:
+    """Return whether a text is a valid date in ISO 8601."""
     try:
-        return datetime.date.fromisoformat(text or "").isoformat()
+        datetime.date.fromisoformat(text)
     except ValueError:
-        return None
+        return False
+    return True
 
 
 def require_pandas() -> None:

@@ -113,6 +113,24 @@ def corpus(source: Any) -> Corpus:
     return _of_values(source) if isinstance(source, Sequence) else Corpus(_IteratorItems(iter(source)))
 
 
+def joined(first: Corpus, second: Corpus) -> Corpus:
+    """Return the files of both."""
+    if isinstance(first.items, Items) and isinstance(second.items, Items):
+        items = Items(chain(first.items, second.items))
+        return Corpus(items, len(items))
+    return Corpus(_Joined(first.items, second.items))
+
+
+class _Joined:
+    """Re-iterable items of several sources."""
+
+    def __init__(self, *parts: Iterable[Item]) -> None:
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[Item]:
+        return chain.from_iterable(self._parts)
+
+
 def no_files(source: Any) -> FileNotFoundError:
     """Return the error for a source without files."""
     place = f" in {Path(source).name!r}" if isinstance(source, str | Path) else ""
