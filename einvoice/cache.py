@@ -132,13 +132,14 @@ def load(name: str, key: bytes) -> Any:
     if directory is None:
         return None
     try:
-        descriptor = os.open(_path(directory, name, key), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        path = _path(directory, name, key)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(descriptor, "rb") as file:
             if not _is_own(os.fstat(descriptor)):
                 return None
             content = file.read()
             with contextlib.suppress(OSError):  # a cache that only another user may write
-                os.utime(descriptor)
+                os.utime(descriptor if os.utime in os.supports_fd else path)
     except OSError:
         return None
     checksum, stored, header = content[:_NUMBER_SIZE], content[_NUMBER_SIZE:], _header(key)
@@ -160,9 +161,12 @@ def store(name: str, key: bytes, content: Any) -> None:
     temporary = path.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary.write_bytes(_number(zlib.crc32(stored)) + stored)
-        temporary.chmod(0o600)
-        temporary.replace(path)
+        try:
+            temporary.write_bytes(_number(zlib.crc32(stored)) + stored)
+            temporary.chmod(0o600)
+            temporary.replace(path)  # on Windows, not while another process reads the file
+        finally:
+            temporary.unlink(missing_ok=True)
         files = sorted(directory.glob("*.rules"), key=lambda old: old.stat().st_mtime)
         for old in files[:-_MAX_FILES]:
             old.unlink()

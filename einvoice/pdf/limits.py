@@ -10,6 +10,9 @@ MEMORY: Final = 512 << 20
 SECONDS: Final = 20
 """Maximum wall time of a worker; half of it is the CPU limit. An ordinary hybrid takes 10 ms."""
 
+FILES: Final = 500
+"""Number of files after which the server is replaced, where it reads them itself."""
+
 TIMEOUT: Final = SECONDS + 10
 """Socket timeout of the client (seconds); the worker is killed earlier."""
 

@@ -4,18 +4,22 @@
 
 The server (`einvoice.pdf.worker`) is a `SandboxProcess`. Each worker gets one end of a socket pair, receives the PDF
 and sends its answer in frames of `einvoice.sandbox.protocol`. Threads may read several files at once.
+
+Where there is no fork (Windows), the server itself reads the files, one after the other. It is then killed by this
+process if a file takes too long.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice import errors
 from einvoice.pdf import limits
 from einvoice.pdf.hybrid import Hybrid
 from einvoice.pdf.picture.page_text import PROBLEMS, PageText, rows
-from einvoice.sandbox import protocol
+from einvoice.sandbox import protocol, system
 from einvoice.sandbox.process import SandboxProcess
 
 if TYPE_CHECKING:
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 _ATTEMPTS: Final = 3
 """The server may have exited unnoticed, or may exit while it starts the worker; each attempt restarts it."""
+
+_FORKS: Final = hasattr(os, "fork")
 
 _server: Final = SandboxProcess("einvoice.pdf.worker")
 
@@ -67,6 +73,7 @@ class PendingText:
                     return PageText([rows(words) for words in header["pages"]])
                 return PageText((), PROBLEMS.get(header.get("problem"), "failure"))
             except (OSError, ValueError, TypeError, IndexError):
+                _stop_reading()
                 return PageText((), "failure")
 
     def close(self) -> None:
@@ -100,29 +107,44 @@ def _connect(handover: bytes) -> socket.socket | None:
     with worker_connection:
         try:
             with _server.session() as control:
-                socket.send_fds(control, [handover], [worker_connection.fileno()])
+                system.hand_over(control, handover, worker_connection, _server.pid or 0)
         except OSError:
             connection.close()
             return None
         except BaseException:
             connection.close()
             raise
-    connection.settimeout(limits.TIMEOUT)
+    connection.settimeout(limits.TIMEOUT if _FORKS else limits.SECONDS)
     return connection
 
 
 def _exchange(connection: socket.socket, data: bytes, *, pages: bool) -> tuple[dict[str, Any], bytes] | None:
     """Return a worker's answer for a PDF; None if the server exited before it started the worker."""
     try:
-        if protocol.receive(connection, limits.ANSWER) is None:
+        if not _is_ready(connection):
             return None
         protocol.send(connection, {"pages": pages}, data)
         answer = protocol.receive(connection, limits.ANSWER)
     except (OSError, ValueError):
-        raise _too_complex() from None
+        answer = None
     if answer is None:
+        _stop_reading()
         raise _too_complex()
     return answer
+
+
+def _is_ready(connection: socket.socket) -> bool:
+    """Return whether a worker has begun to serve this connection; others may be served, or crash the server, before."""
+    try:
+        return protocol.receive(connection, limits.ANSWER) is not None
+    except OSError:
+        return False
+
+
+def _stop_reading() -> None:
+    """Kill the server if it is what reads the file; workers end by themselves."""
+    if not _FORKS:
+        _server.stop()
 
 
 def _decode(header: dict[str, Any], xml: bytes) -> Hybrid:

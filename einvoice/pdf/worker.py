@@ -1,4 +1,8 @@
-"""The server process that parses PDFs: loads pikepdf once and forks a worker per file. See `einvoice.pdf.sandbox`."""
+"""The server process that parses PDFs: loads pikepdf once and forks a worker per file. See `einvoice.pdf.sandbox`.
+
+Where there is no fork (Windows), it reads the files itself, one after the other, and exits after one that exceeded its
+limits, or after `limits.FILES`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import gc
 import importlib
 import io
 import os
-import resource
 import signal
 import socket
 from typing import Any
@@ -17,25 +20,43 @@ from einvoice import errors
 from einvoice.pdf import embedded_invoice, limits
 from einvoice.pdf.picture import page_text
 from einvoice.pdf.reader import streams
-from einvoice.sandbox import protocol
-from einvoice.sandbox.process import set_limits
+from einvoice.sandbox import protocol, system
 
 
 def main(control: socket.socket) -> None:
-    """Fork a worker for each connection received through `control`, until `control` is closed."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the workers
+    """Read the file of each connection received through `control`, until `control` is closed."""
     streams.limit_decompression()
     _warm_up()
+    if hasattr(os, "fork"):
+        _fork_workers(control)
+    else:
+        system.set_limits(address_space=limits.MEMORY)
+        for _ in range(limits.FILES):
+            taken = system.take_over(control)
+            if taken is None or not _serve_here(taken[1]):
+                return
+
+
+def _fork_workers(control: socket.socket) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the workers
     gc.disable()  # workers are too short-lived to need it
     gc.freeze()
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, len(limits.HANDOVER), 1)
-        if not message:
-            return
-        for descriptor in descriptors:
-            _fork_worker(control, descriptor)
+    while taken := system.take_over(control):
+        message, connection = taken
+        with connection:
+            _fork_worker(control, connection)
         if message == limits.HANDOVER_WITH_PAGES:
             _load_pdfium()  # meanwhile the worker reads its file; it loads pdfium itself
+
+
+def _serve_here(connection: socket.socket) -> bool:
+    """Serve one connection in this process; return whether it may serve others."""
+    with connection:
+        try:
+            protocol.send(connection, {"ready": True})
+            return _serve(connection)
+        except OSError:  # the client wants no answer any more
+            return True
 
 
 def _warm_up() -> None:
@@ -57,41 +78,42 @@ def _load_pdfium() -> None:
     gc.freeze()
 
 
-def _fork_worker(control: socket.socket, descriptor: int) -> None:
+def _fork_worker(control: socket.socket, connection: socket.socket) -> None:
     """Fork a worker for one file; if that fails, the connection closes without a ready frame and the client retries."""
     try:
         worker = os.fork()
     except OSError:
-        worker = -1
+        return
     if worker == 0:
         status = 1
         try:
             control.close()
-            with socket.socket(fileno=descriptor) as connection:
+            with connection:
+                _set_limits()
+                protocol.send(connection, {"ready": True})
                 _serve(connection)
             status = 0
         finally:
             os._exit(status)
-    os.close(descriptor)
 
 
-def _serve(connection: socket.socket) -> None:
-    _set_limits()
-    protocol.send(connection, {"ready": True})
+def _set_limits() -> None:
+    system.set_limits(address_space=limits.MEMORY, processor=limits.SECONDS // 2)
+    system.alarm(limits.SECONDS)
+
+
+def _serve(connection: socket.socket) -> bool:
+    """Answer a request; return whether the file was within the limits of this process."""
     request = protocol.receive(connection, limits.MEMORY)
     if request is None:
-        return
+        return True
     header, data = request
     answer = _read(data)
     protocol.send(connection, *answer)
     if header.get("pages") and "hybrid" in answer[0]:
-        signal.alarm(limits.PAGES_SECONDS)
+        system.alarm(limits.PAGES_SECONDS)
         protocol.send(connection, _read_pages(data))
-
-
-def _set_limits() -> None:
-    set_limits({resource.RLIMIT_AS: limits.MEMORY, resource.RLIMIT_CPU: limits.SECONDS // 2})
-    signal.alarm(limits.SECONDS)
+    return answer[0].get("error") != errors.PdfTooComplex.code
 
 
 def _read(data: bytes) -> tuple[dict[str, Any], bytes]:

@@ -1,7 +1,6 @@
 """Sandbox processes: start, restart, timeouts, forks, termination with the parent, resource limits."""
 
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -11,7 +10,8 @@ import threading
 
 import pytest
 
-from einvoice.sandbox.process import SandboxProcess, set_limits
+from einvoice.sandbox import system
+from einvoice.sandbox.process import SandboxProcess
 
 ECHO = """
     def main(connection, *arguments):
@@ -25,6 +25,7 @@ DEAF = """
         seen = socket.create_connection(("127.0.0.1", port))
         sum(range(10**12))  # a single native call that cannot be interrupted
 """
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 LONG = 60
 """Seconds that nothing here takes, on a slow machine either."""
 
@@ -159,6 +160,7 @@ def test_a_process_that_cannot_be_started(echo, monkeypatch):
     assert ask(echo) == "('you',)"
 
 
+@forks
 def test_a_fork_has_its_own_process(echo):
     ask(echo)
     ours = echo.pid
@@ -175,6 +177,7 @@ def test_a_fork_has_its_own_process(echo):
     assert (echo.pid, echo.sessions) == (ours, 2)
 
 
+@forks
 def test_a_fork_within_the_session_of_another_thread_does_not_block(echo):
     forked = []
     with echo.session():
@@ -201,20 +204,25 @@ def test_a_busy_process_ends_with_its_killed_parent(children, listener, tmp_path
         assert seen.recv(1) == b""
 
 
+@forks
 def test_lower_limits_of_the_parent_are_kept():
+    resource = pytest.importorskip("resource")
     tight, loose = 100 << 20, 200 << 20
 
     def bounded():
         resource.setrlimit(resource.RLIMIT_DATA, (tight, tight))
-        set_limits({resource.RLIMIT_DATA: loose, resource.RLIMIT_CPU: 5})
+        system.set_limits(data=loose, processor=5)
         return resource.getrlimit(resource.RLIMIT_DATA) == (tight, tight)
 
     assert in_a_fork(bounded)
 
 
+@forks
 def test_limits_are_set_and_files_cannot_be_written(tmp_path):
+    resource = pytest.importorskip("resource")
+
     def write():
-        set_limits({resource.RLIMIT_CPU: 5})
+        system.set_limits(processor=5)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         with pytest.raises(OSError, match="too large"):
             (tmp_path / "file").write_bytes(b"x")

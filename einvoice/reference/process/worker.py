@@ -7,18 +7,14 @@ returns the answer, or raises `ExecutionFailed`.
 from __future__ import annotations
 
 import re
-import resource
-import signal
 import socket
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from einvoice.quotation import quote
 from einvoice.reference.process import limits, saxon, schemas
 from einvoice.reference.process.errors import ExecutionFailed
-from einvoice.sandbox import protocol
-from einvoice.sandbox.process import set_limits
+from einvoice.sandbox import protocol, system
 
 _DETAIL: Final = 300
 """Maximum length of an engine's message (characters)."""
@@ -43,24 +39,14 @@ def main(connection: socket.socket, memory: int) -> None:
         connection: carries frames of `einvoice.sandbox.protocol`.
         memory: maximum data segment of this process (bytes).
     """
-    set_limits({resource.RLIMIT_DATA: memory})  # not the address space: Saxon reserves 32 GB of it
+    system.set_limits(data=memory)  # not the address space: Saxon reserves 32 GB of it
     with connection:
         while request := protocol.receive(connection, limits.MESSAGE):
-            signal.alarm(limits.SECONDS + 5)  # in case the client fails to kill this process
+            system.alarm(limits.SECONDS + 5)  # in case the client fails to kill this process
             header, document = request
             answer = _answer(header["task"], header["arguments"], document.decode())
-            signal.alarm(0)
-            protocol.send(connection, {**answer, "memory": _peak_memory()})
-
-
-def _peak_memory() -> int:
-    """Return the peak memory of this process (bytes); `ru_maxrss` is inherited from its parent."""
-    try:
-        status = Path("/proc/self/status").read_text("ascii")
-    except OSError:  # not on Linux
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    found = re.search(r"VmHWM:\s*(\d+) kB", status)
-    return int(found[1]) << 10 if found else 0
+            system.alarm(0)
+            protocol.send(connection, {**answer, "memory": system.peak_memory()})
 
 
 def _answer(task: str, arguments: dict[str, Any], text: str) -> dict[str, Any]:
