@@ -20,7 +20,7 @@ RUN --mount=type=secret,id=pipconf,target=/etc/pip.conf \
       -r /source/appliance/requirements.lock
 COPY . /source
 WORKDIR /source
-RUN python3 -m hatchling build -t wheel \
+RUN PYTHONPATH=$(echo /opt/einvoice/lib/python3*/site-packages) python3 -m hatchling build -t wheel \
  && /opt/einvoice/bin/pip install --no-cache-dir --disable-pip-version-check --no-index --no-deps dist/*.whl \
  && /opt/einvoice/bin/pip uninstall -y pip \
  && find /opt/einvoice/lib -type d -name tests -prune -exec rm -rf {} + \

@@ -42,7 +42,7 @@ runs() { # PYTHON CODE -> whether PYTHON runs CODE (the shim of a version manage
 
 newest_python() { # CODE -> the newest Python >= 3.11 that runs CODE
     local name
-    for name in python3.13 python3.12 python3.11 python3 /usr/bin/python3; do
+    for name in python3.14 python3.13 python3.12 python3.11 python3 /usr/bin/python3; do
         if runs "$name" "import sys; assert sys.version_info >= (3, 11); $1"; then
             printf '%s\n' "$name"
             return
@@ -84,10 +84,12 @@ make_environment() {
         "$python" -m venv --clear .venv
     fi
     rm -f "$stamp"
-    say "installing the locked versions"
+    say "installing the locked versions (about 200 packages; some minutes without a cache of pip)"
     local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
     "${pip[@]}" --require-hashes -r .ci/requirements.lock
     "${pip[@]}" --no-deps --no-build-isolation --editable .
+    say "compiling the rules"
+    .venv/bin/python .ci/build_hook.py
     printf '%s' "$wanted" >"$stamp"
 }
 

@@ -8,6 +8,9 @@ is not safe for untrusted data.
 
 What is derived from a file is stored with the file's state: size, inode, and times of the last changes of content and
 inode. A file that changed less than `_SETTLED` ago is not stored: it could change again without a new time.
+
+A wheel has content of its own (`built`), which saves the first start on a machine nearly all of its time. Its keys have
+digests of the files instead of states, so that it is never used for other files, and is the same on all machines.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -30,6 +34,12 @@ _NUMBER_SIZE: Final = 4
 _MAX_FILES: Final = 512
 _SETTLED: Final = 2 * 10**9
 """Nanoseconds. The times of files are as coarse as 2 s (FAT)."""
+
+
+_BUILT: Final = Path(__file__).with_name("built")
+"""The folder with content of the wheel; a checkout has none."""
+_FORMAT: Final = 4
+"""Format of `marshal`. Every supported Python reads plain data in it; keys of code include the version of Python."""
 
 
 def folder() -> Path | None:
@@ -93,7 +103,7 @@ def listed(folder: str | Path, *suffixes: str) -> list[str]:
 def digest(files: Iterable[Path]) -> str:
     """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits, stored until one changes."""
     files = list(files)
-    return derived("digest", files, lambda: sha256(files))
+    return derived("digest", files, lambda: sha256(files), in_wheel=False)
 
 
 def sha256(files: Iterable[Path]) -> str:
@@ -108,8 +118,10 @@ def sha256(files: Iterable[Path]) -> str:
     return total.hexdigest()
 
 
-def derived(name: str, files: Sequence[str | Path], derive: Callable[[], T]) -> T:
+def derived(name: str, files: Sequence[str | Path], derive: Callable[[], T], *, in_wheel: bool = True) -> T:
     """Return ``derive()``, plain data, stored under a name and the state of the files that it depends on.
+
+    ``in_wheel`` says whether a wheel has it too: that takes a digest of the files, which may be what is derived.
 
     Raises:
         OSError: a file cannot be read.
@@ -119,11 +131,43 @@ def derived(name: str, files: Sequence[str | Path], derive: Callable[[], T]) -> 
     key = f"{sys.version} {state}".encode()
     content: T | None = load(name, key)
     if content is None:
-        content = derive()
+        content = built(name, lambda: sha256(map(Path, files)), derive) if in_wheel else derive()
         changed = max((max(it.st_mtime_ns, it.st_ctime_ns) for _, it in states), default=0)
         if changed + _SETTLED < time.time_ns():
             store(name, key, content)
     return content
+
+
+def built(name: str, digest: Callable[[], str], derive: Callable[[], T]) -> T:
+    """Return the content that the wheel has under a name and a digest, or else ``derive()``, plain data.
+
+    ``digest`` returns a text that changes with everything that the content depends on.
+    """
+    content: T | None = None
+    if name in _built_names():
+        key = digest().encode()
+        content = _content(_path(_BUILT, name, key), key)
+    if content is None:
+        content = derive()
+        if _recorded is not None:
+            key = digest().encode()
+            _recorded[_path(_BUILT, name, key).name] = _encoded(key, content)
+    return content
+
+
+_recorded: dict[str, bytes] | None = None
+
+
+def record() -> dict[str, bytes]:
+    """Return the files of the folder ``built``, to which content is added from now on as it is derived."""
+    global _recorded
+    _recorded = {}
+    return _recorded
+
+
+@cache
+def _built_names() -> frozenset[str]:
+    return frozenset(path.name.rpartition("-")[0] for path in _BUILT.glob("*.rules"))
 
 
 def load(name: str, key: bytes) -> Any:
@@ -131,19 +175,27 @@ def load(name: str, key: bytes) -> Any:
     directory = folder()
     if directory is None:
         return None
+    return _content(_path(directory, name, key), key, own=True)
+
+
+def _content(path: Path, key: bytes, *, own: bool = False) -> Any:
+    """Return the content of a file; None if it is not there, has another key, or is damaged.
+
+    A file in the cache must be the ``own`` one of this user; the time of its last use is kept.
+    """
     try:
-        path = _path(directory, name, key)
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(descriptor, "rb") as file:
-            if not _is_own(os.fstat(descriptor)):
+            if own and not _is_own(os.fstat(descriptor)):
                 return None
             content = file.read()
-            with contextlib.suppress(OSError):  # a cache that only another user may write
-                os.utime(descriptor if os.utime in os.supports_fd else path)
+            if own:
+                with contextlib.suppress(OSError):  # a cache that only another user may write
+                    os.utime(descriptor if os.utime in os.supports_fd else path)
     except OSError:
         return None
     checksum, stored, header = content[:_NUMBER_SIZE], content[_NUMBER_SIZE:], _header(key)
-    if not stored.startswith(header) or checksum != _number(zlib.crc32(stored)):  # of another key, or damaged
+    if not stored.startswith(header) or checksum != _number(zlib.crc32(stored)):
         return None
     return marshal.loads(stored[len(header) :])
 
@@ -154,7 +206,7 @@ def store(name: str, key: bytes, content: Any) -> None:
     if directory is None:
         return
     try:
-        stored = _header(key) + marshal.dumps(content)
+        encoded = _encoded(key, content)
     except ValueError:  # such as a date in a TOML file
         return
     path = _path(directory, name, key)
@@ -162,7 +214,7 @@ def store(name: str, key: bytes, content: Any) -> None:
     with contextlib.suppress(OSError):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            temporary.write_bytes(_number(zlib.crc32(stored)) + stored)
+            temporary.write_bytes(encoded)
             temporary.chmod(0o600)
             temporary.replace(path)  # on Windows, not while another process reads the file
         finally:
@@ -174,6 +226,11 @@ def store(name: str, key: bytes, content: Any) -> None:
 
 def _path(directory: Path, name: str, key: bytes) -> Path:
     return directory / f"{name}-{zlib.crc32(key):08x}.rules"
+
+
+def _encoded(key: bytes, content: Any) -> bytes:
+    stored = _header(key) + marshal.dumps(content, _FORMAT)
+    return _number(zlib.crc32(stored)) + stored
 
 
 def _header(key: bytes) -> bytes:

@@ -90,6 +90,45 @@ def test_invalid_file_is_an_error_each_time(tmp_path, content):
             cache.toml(path)
 
 
+# ---------------------------------------------------------------- content of the wheel
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """Build what `derive` returns for a file of a release into a wheel; return the file of an installation of it."""
+    monkeypatch.setattr(cache, "_BUILT", tmp_path / "built")
+    monkeypatch.setattr(cache, "_recorded", None)
+    cache._built_names.cache_clear()
+    (tmp_path / "built").mkdir()
+    for place in ("source/rules", "installed/rules"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "x.toml").write_text("a = 1", "utf-8")
+    recorded = cache.record()
+    assert cache.derived("numbers", [tmp_path / "source/rules/x.toml"], lambda: (1, "a")) == (1, "a")
+    for name, content in recorded.items():
+        (tmp_path / "built" / name).write_bytes(content)
+    monkeypatch.setattr(cache, "_recorded", None)
+    cache._built_names.cache_clear()
+    yield tmp_path / "installed/rules/x.toml"
+    cache._built_names.cache_clear()
+
+
+def test_content_of_the_wheel_is_used_for_the_same_files(built):
+    assert cache.derived("numbers", [built], lambda: pytest.fail("derived again")) == (1, "a")
+    assert cache.derived("others", [built], lambda: 7) == 7
+
+
+def test_content_of_the_wheel_is_not_used_for_other_rules(built):
+    built.write_text("a = 2", "utf-8")
+    assert cache.derived("numbers", [built], lambda: 2) == 2
+
+
+def test_damaged_content_of_the_wheel_is_derived_again(built):
+    (stored,) = cache._BUILT.iterdir()
+    stored.write_bytes(stored.read_bytes()[:-1] + b"?")
+    assert cache.derived("numbers", [built], lambda: 3) == 3
+
+
 # ---------------------------------------------------------------- the start
 
 

@@ -185,6 +185,37 @@ def write_invoices(folder: Path, planted: dict[str, int]) -> None:
         (folder / f"{number:02}.xml").write_bytes(data)
 
 
+IMPORTED = """
+import sys, einvoice
+einvoice.validate({file!r}).is_valid
+print(*(name for name in sys.modules if name.startswith("einvoice.rulebook")))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["xrechnung-ubl.xml", "xrechnung-cii.xml"])
+def test_first_validation_compiles_no_rules_unless_they_have_changed(clean_environment, tmp_path, name):
+    script = IMPORTED.format(file=str(UBL.with_name(name)))
+
+    def modules() -> str:
+        return run(clean_environment / "python", "-c", script, cwd=tmp_path, EINVOICE_CACHE="")
+
+    assert "einvoice.rulebook.program.engine" in modules()
+    assert "einvoice.rulebook.program.build" not in modules()
+    (rule,) = clean_environment.parent.rglob("einvoice/rules/en16931/BR-CO-10.toml")
+    before = rule.read_bytes()
+    try:
+        rule.write_bytes(before + b"# another rule\n")
+        assert "einvoice.rulebook.program.build" in modules()
+    finally:
+        rule.write_bytes(before)
+
+
+@pytest.mark.slow
+def test_wheel_is_small(wheel):
+    assert wheel.stat().st_size < 8 << 20
+
+
 @pytest.mark.slow
 def test_server_works_with_its_extra(clean_environment, wheel):
     typed(f"env/bin/pip install --quiet {wheel}[appliance]", clean_environment.parent.parent)

@@ -94,13 +94,18 @@ def _newest(data: RuleData) -> Catalog:
 
 @functools.cache
 def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
-    key = cache.key(repr(("catalog", versions)), digest(data))
+    parts = repr(("catalog", versions)), digest(data)
+    key = cache.key(*parts)
     stored = cache.load("catalog", key)
     if stored is None:
-        from einvoice.rulebook.catalog.build import entries
-
-        known = list(entries(data, dict(versions)))
-        aliases = {alias: entry.code for entry in known for alias in entry.aliases}
-        stored = {entry.code: tuple(entry) for entry in known}, aliases
+        stored = cache.built("catalog", lambda: cache.state(*parts), lambda: _built(versions, data))
         cache.store("catalog", key, stored)
     return Catalog(*stored)
+
+
+def _built(versions: tuple[tuple[str, str], ...], data: RuleData) -> tuple[dict[str, Any], dict[str, str]]:
+    from einvoice.rulebook.catalog.build import entries
+
+    known = list(entries(data, dict(versions)))
+    aliases = {alias: entry.code for entry in known for alias in entry.aliases}
+    return {entry.code: tuple(entry) for entry in known}, aliases

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import CodeType
 from typing import Any, Final, TypeAlias
 
 from einvoice.errors import RuleError
@@ -94,7 +93,7 @@ def _rule_sets(data: RuleData, digests: tuple[str, ...]) -> RuleSets:
 def build(
     data: RuleData, digests: Mapping[str, str], syntax: str, stack: Stack, copied_by: str = ""
 ) -> tuple[Any, ...]:
-    """Return the parts of a program as plain data: layers, rules, code, exact numbers, code lists.
+    """Return the parts of a program as plain data: layers, rules, source of the code, exact numbers, code lists.
 
     ``digests`` are those of the rule sets; ``copied_by`` is the rule set whose copies replace the rules of its base.
     """
@@ -127,26 +126,18 @@ def assemble(
 ) -> tuple[Any, ...]:
     """Return the rules, the code, the exact numbers and the code lists (those of the releases).
 
-    The code is that of the functions by name, the names of those to run, the index of each rule by its global, and for
-    each rule the source of the function that collects the occurrences of its operands.
+    The code is the source of the functions by name, the names of those to run, the index of each rule by its global,
+    and for each rule the source of the function that collects the occurrences of its operands.
     """
     source = generate(rules)
-    functions = {name: compiled(it) for name, it in source.functions.items()}
     indices = {name: index for index, name in enumerate(source.rules)}
     rows = [tuple(it.rule) for it in rules]
     return (
         rows,
-        (functions, tuple(source.contexts), indices, source.operands),
+        (dict(source.functions), tuple(source.contexts), indices, source.operands),
         source.numbers,
         bind(source.lists, releases, syntax, data),
     )
-
-
-@functools.lru_cache(maxsize=4096)
-def compiled(function: str) -> CodeType:
-    """Return the code of a function. The programs of other releases and stacks have most of them, too."""
-    constants = compile(function, "<rules>", "exec").co_consts
-    return next(it for it in constants if isinstance(it, CodeType))
 
 
 def _layer(ruleset: RuleSet, release: str, digest: str, syntax: str, rules: Sequence[CheckedRule]) -> tuple[Any, ...]:

@@ -1,6 +1,6 @@
-"""The rule book: loads compiled programs from the cache, or builds them from the rule files.
+"""The rule book: loads compiled programs from the cache or the wheel, or builds them from the rule files.
 
-The compiler is imported only if a program is not in the cache.
+The compiler of rules is imported only if neither has a program.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.files.versions import read_rulesets
-from einvoice.rulebook.program.program import Layer, Program
+from einvoice.rulebook.program.program import Layer, Program, with_code
 
 
 class RuleBook:
@@ -38,16 +39,19 @@ class RuleBook:
         return self._programs[key]
 
     def _program(self, syntax: str, stack: tuple[tuple[str, str], ...], copied_by: str) -> Program:
-        digests = self.digests
-        key = cache.key(repr((syntax, stack, copied_by)), *digests.values())
-        stored = cache.load(f"program-{syntax}", key)
-        if stored is None:
+        def derive() -> tuple[Any, ...]:
             from einvoice.rulebook.program.build import build
 
-            stored = build(self.data, digests, syntax, stack, copied_by)
-            cache.store(f"program-{syntax}", key, stored)
-        rows, *compiled = stored
-        return Program([Layer(*row) for row in rows], *compiled)
+            return build(self.data, self.digests, syntax, stack, copied_by)
+
+        name, parts = f"program-{syntax}", (repr((syntax, stack, copied_by)), *self.digests.values())
+        key = cache.key(*parts)
+        stored = cache.load(name, key)
+        if stored is None:
+            stored = with_code(cache.built(name, lambda: cache.state(*parts), derive))
+            cache.store(name, key, stored)
+        rows, *program = stored
+        return Program([Layer(*row) for row in rows], *program)
 
     @functools.cached_property
     def digests(self) -> Mapping[str, str]:
@@ -62,7 +66,9 @@ class RuleBook:
         def derive() -> dict[str, str]:
             return {name: cache.sha256(sorted(map(Path, paths))) for name, paths in files.items()}
 
-        return cache.derived("digests", sorted(path for paths in own.values() for path in paths), derive)
+        return cache.derived(
+            "digests", sorted(path for paths in own.values() for path in paths), derive, in_wheel=False
+        )
 
 
 def _files(folder: Path) -> list[str]:

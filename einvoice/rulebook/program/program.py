@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from types import CodeType, FunctionType
@@ -46,13 +47,16 @@ class Layer(NamedTuple):
 
 
 class Program:
-    """The compiled rules of one syntax, in certain layers and releases; ``build`` makes the arguments."""
+    """The compiled rules of one syntax, in certain layers and releases; ``build`` makes the arguments.
+
+    Functions are given as source or, as `with_code` has them, compiled.
+    """
 
     def __init__(
         self,
         layers: Sequence[Layer],
         rules: Sequence[tuple[Any, ...]],
-        code: tuple[Mapping[str, CodeType], Sequence[str], Mapping[str, int], Sequence[str]],
+        code: tuple[Mapping[str, str | CodeType], Sequence[str], Mapping[str, int], Sequence[str]],
         numbers: Mapping[str, str],
         lists: Mapping[str, Any],
     ) -> None:
@@ -60,8 +64,8 @@ class Program:
         self.rules = tuple(Rule(*row) for row in rules)
         functions, contexts, indices, operands = code  # trusted code, generated from checked expressions
         module = {**GLOBALS, **lists, **{name: Decimal(number) for name, number in numbers.items()}, **indices}
-        module.update((name, FunctionType(function, module)) for name, function in functions.items())
-        self._functions = tuple(module[name] for name in contexts)
+        module.update((name, _deferred(name, function, module)) for name, function in functions.items())
+        self._functions = tuple(_function(functions[name], module) for name in contexts)
         self._module = module
         self._operands = list[str | Callable[..., Any]](operands)  # compiled on the first violation of a rule
 
@@ -102,6 +106,38 @@ class Program:
             diagnosis = diagnose(rule, collect(*contents, *lookups))
             situation = () if diagnosis else situation
         return Violation(rule, contents, notes, situation, diagnosis)
+
+
+def with_code(parts: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the parts of a program with the functions to run compiled; others are compiled when they are called."""
+    layers, rules, (functions, contexts, *code), *others = parts
+    return (
+        layers,
+        rules,
+        ({**functions, **{name: _compiled(functions[name]) for name in contexts}}, contexts, *code),
+        *others,
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(source: str) -> CodeType:
+    """Return the code of a function. The programs of other releases and stacks have most of them, too."""
+    constants = compile(source, "<rules>", "exec").co_consts
+    return next(it for it in constants if isinstance(it, CodeType))
+
+
+def _function(function: str | CodeType, module: dict[str, Any]) -> FunctionType:
+    return FunctionType(_compiled(function) if isinstance(function, str) else function, module)
+
+
+def _deferred(name: str, function: str | CodeType, module: dict[str, Any]) -> Callable[..., Any]:
+    """Return a function that is compiled, and replaces this one in its module, when it is called: most never are."""
+
+    def call(*arguments: Any) -> Any:
+        module[name] = _function(function, module)
+        return module[name](*arguments)
+
+    return call
 
 
 class Violation:
