@@ -2,10 +2,12 @@
 
 import gc
 import os
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from einvoice.errors import MissingDependency
 from tests.cases import corpus
 from tests.helpers import doctests, durations
 from tests.helpers.chromium import chromium
@@ -58,6 +60,49 @@ def browser():
     """Chromium; not session-scoped, as the event loop of its driver would conflict with other tests."""
     with chromium() as browser:
         yield browser
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup():
+    """See `_unless_absent`."""
+    with _unless_absent():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """See `_unless_absent`."""
+    with _unless_absent():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    """Skip modules that cannot be imported, in the same way."""
+    report = yield
+    if report.failed and (name := _absent(str(report.longrepr), "No module named '{}")):
+        report.outcome, report.longrepr = "skipped", (report.nodeid, None, f"needs {name}")
+    return report
+
+
+@contextmanager
+def _unless_absent():
+    """Skip a test that fails for a package in EINVOICE_TEST_WITHOUT, which names what a system cannot have."""
+    try:
+        yield
+    except Exception as error:
+        causes = [error]
+        while cause := causes[-1].__cause__ or causes[-1].__context__:
+            causes.append(cause)
+        texts = [str(it) for it in causes if isinstance(it, ImportError | MissingDependency)]
+        if name := _absent("\n".join(texts), "{}"):
+            pytest.skip(f"needs {name}")
+        raise
+
+
+def _absent(text, pattern):
+    names = os.environ.get("EINVOICE_TEST_WITHOUT", "").split()
+    return next((name for name in names if pattern.format(name) in text), None)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the markers are evaluated

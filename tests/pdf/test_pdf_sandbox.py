@@ -19,6 +19,8 @@ from tests.helpers.hybrids import XML, hybrid
 
 GOOD = hybrid()
 
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork: its limits are those of the server")
+
 
 @pytest.fixture
 def new_server(monkeypatch):
@@ -59,7 +61,7 @@ def test_server_is_started_once(new_server):
 
 def test_dead_server_is_replaced(new_server):
     sandbox.read_hybrid(GOOD)
-    os.kill(new_server.pid, signal.SIGKILL)
+    new_server._process.kill()
     assert sandbox.read_hybrid(GOOD).xml == XML
 
 
@@ -86,11 +88,10 @@ def test_concurrent_requests_from_threads(new_server):
 
 
 FAKE_WORKER = """
-    import socket
-    from einvoice.sandbox import protocol
+    from einvoice.sandbox import protocol, system
     def main(control):
-        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-        with socket.socket(fileno=descriptors[0]) as connection:
+        _, connection = system.take_over(control)
+        with connection:
             protocol.send(connection, {{"ready": True}})
             protocol.receive(connection, 1 << 20)
             connection.sendall({answer!r})
@@ -182,17 +183,20 @@ def in_a_worker(act):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@forks
 def test_memory_limit():
     assert in_a_worker(lambda: bytearray(limits.MEMORY)) == 3
     assert in_a_worker(lambda: bytearray(1 << 20)) == 0
 
 
+@forks
 def test_time_limit(monkeypatch):
     monkeypatch.setattr(limits, "SECONDS", 2)
     monkeypatch.setattr(limits, "MEMORY", 1 << 40)
     assert in_a_worker(lambda: time.sleep(30)) == -signal.SIGALRM
 
 
+@forks
 def test_worker_cannot_write_files(tmp_path):
     assert in_a_worker(lambda: (tmp_path / "file").write_bytes(b"x")) == 1
 

@@ -141,6 +141,6 @@ def chosen_items(corpus: Corpus, names: Sequence[str], missing: set[str], is_sen
 
 def _until(deadline: float | None, items: Iterator[Item]) -> Iterator[Item]:
     for item in items:
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and time.monotonic() >= deadline:
             return
         yield item
