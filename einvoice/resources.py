@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -25,6 +26,39 @@ def rules_folder() -> Path:
             return folder
     expected = " or ".join(str(folder) for folder in candidates)
     raise FileNotFoundError(f"The rule data of einvoice is missing, expected at {expected}. Install the package again.")
+
+
+MANIFEST: Final = "manifest.json"
+"""Describes what was added or imported, in a folder of its own."""
+_IMPORTED: Final = b'"kind": "imported"'
+
+
+def user_folder() -> Path:
+    """Return the folder of the sheets that the user has added or imported; it may not exist.
+
+    It is $EINVOICE_RULES_DIR, by default `einvoice/rules` in the user's data folder (XDG).
+    """
+    return Path(_user_folder(os.environ.get("EINVOICE_RULES_DIR"), os.environ.get("XDG_DATA_HOME")))
+
+
+@cache
+def _user_folder(configured: str | None, home: str | None) -> str:
+    data = Path(home) if home else Path.home() / ".local" / "share"
+    return configured or str(data / "einvoice" / "rules")
+
+
+def has_imported_sheets() -> bool:
+    """Return whether sheets have been imported. Asked for each document: the folder is read when it has changed."""
+    path = _user_folder(os.environ.get("EINVOICE_RULES_DIR"), os.environ.get("XDG_DATA_HOME"))
+    try:
+        return _has_imported_sheets(path, os.stat(path).st_mtime_ns)  # noqa: PTH116 (faster)
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=8)
+def _has_imported_sheets(path: str, modified: int) -> bool:
+    return any(_IMPORTED in it.read_bytes() for it in Path(path).glob(f"*/{MANIFEST}"))
 
 
 class RuleData:

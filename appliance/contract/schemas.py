@@ -70,9 +70,9 @@ class FindingItem(_Response):
 
     code: str = CODE
     severity: Literal["fatal", "warning", "information"] = SEVERITY
-    validation_layer: Literal["schema", "en16931", "cius", "extension", "profile", "plausibility", "pdf", "file"] = (
-        Field(examples=["cius"])
-    )
+    validation_layer: Literal[
+        "schema", "en16931", "cius", "extension", "profile", "imported", "plausibility", "pdf", "file"
+    ] = Field(examples=["cius"])
     section: str = SECTION
     title: str
     explanation: str

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.localization import Messages, choose
 from einvoice.model.terms import bt_field
+from einvoice.quotation import quote
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
 from einvoice.rulebook.catalog import entry
@@ -23,6 +25,10 @@ UNKNOWN_RULE: Final = "REFERENCE-RULE"
 """Catalog entry shared by those rules of the official Schematron that have no separate entry."""
 
 _MESSAGES: Final = Messages("einvoice.result", "finding")
+_CODE_IN_MESSAGE: Final = r"^\[[^\]]+\][\s:–-]*(?=\S)"
+"""The code in front of a message, which is shown beside it."""
+_MAX_TITLE: Final = 160
+"""Characters of a message of a sheet in a title."""
 
 
 class Note(NamedTuple):
@@ -63,7 +69,7 @@ class Finding:
         draft_pointer: JSON pointer (RFC 6901) to the draft field that causes the finding, present or missing; "" is
             the whole draft. None if the invoice was not generated from a draft.
         lang: default language of the texts.
-        kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the other layers.
+        kind: of the rule set: "en16931", "cius", "extension", "profile" or "imported"; "" for the other layers.
         described_by: catalog entry of a rule in an added rule set, or of a check in a Factur-X profile that has several
             checks under one number; None if `code` is sufficient.
         advice: what the numbers of the invoice say about a finding on its arithmetic; None for other findings.
@@ -91,7 +97,7 @@ class Finding:
 
     @property
     def validation_layer(self) -> str:
-        """Kind of layer: "schema", "en16931", "cius", "extension", "profile", "pdf" or "file"."""
+        """Kind of layer: "schema", "en16931", "cius", "extension", "profile", "imported", "pdf" or "file"."""
         return self.kind or self.layer
 
     @property
@@ -192,7 +198,10 @@ class Finding:
         if not self.reported:
             return self.values
         known = self.entry
-        return {"rule": self.code, "reported": self.reported} if known.code == UNKNOWN_RULE else None
+        if known.code != UNKNOWN_RULE:
+            return None
+        short = quote(re.sub(_CODE_IN_MESSAGE, "", self.reported), limit=_MAX_TITLE)
+        return {"rule": self.code, "reported": self.reported, "short": short}
 
     def __str__(self) -> str:
         from einvoice.render.text import finding_line

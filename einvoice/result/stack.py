@@ -26,7 +26,8 @@ class Layer:
         sha256: hash of the rule data, hexadecimal; "" if there is none.
         executed: whether the layer ran to completion.
         rules: number of evaluated rules.
-        kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the schema.
+        kind: of the rule set: "en16931", "cius", "extension" or "profile"; "imported" for an imported sheet; "" for
+            the schema.
         label: short name of the rule set, such as "XRechnung"; "" for the schema.
         problem: catalog code of why an official artefact did not run, such as "REFERENCE-TIME"; "" if it ran.
     """

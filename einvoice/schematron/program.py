@@ -112,6 +112,7 @@ class Program:
 
     Args:
         sheet: the sheet.
+        open_: gives a document that came with the sheet, by name; raises `NotCompilable` if there is none.
 
     Attributes:
         sheet: the same.
@@ -121,7 +122,7 @@ class Program:
         NotCompilable: it has too many assertions.
     """
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: Sheet, open_: Callable[[str], Document] | None = None) -> None:
         if len(sheet.assertions) > _MAX_ASSERTIONS:
             raise NotCompilable(f"{len(sheet.assertions)} assertions; at most {_MAX_ASSERTIONS} are allowed")
         self.sheet = sheet
@@ -129,7 +130,7 @@ class Program:
         self._broken: dict[str, str] = {}
         self._functions: dict[str, Declared] = {}
         self._globals: dict[str, Compiled] = {}
-        scope = Scope(sheet.namespaces, sheet.default_namespace, self._globals, {}, self._functions)
+        scope = Scope(sheet.namespaces, sheet.default_namespace, self._globals, functions=self._functions, open=open_)
         self._compile_functions(scope)
         for let in sheet.lets:
             self._compile_global(let, scope)

@@ -20,9 +20,11 @@ class Element:
         order: its place in document order; -1 for the document node.
         end: the place of the first element after it and all inside it.
         source: the lxml element.
+        document: the document that it is in.
     """
 
-    def __init__(self, name: str, parent: Element | None, order: int, source: Any) -> None:
+    def __init__(self, document: Document, name: str, parent: Element | None, order: int, source: Any) -> None:
+        self.document = document
         self.name = name
         self.parent = parent
         self.order = order
@@ -88,6 +90,11 @@ class Attribute:
         return NOTHING
 
     @property
+    def document(self) -> Document:
+        """The document that it is in."""
+        return self.parent.document
+
+    @property
     def end(self) -> float:
         """The place of the first element after it."""
         return self.order
@@ -123,7 +130,7 @@ class Document:
     def __init__(self, root: Any) -> None:
         self.elements: list[Element] = []
         self.named: dict[str, list[Element]] = {}
-        self.node = Element("", None, -1, None)
+        self.node = Element(self, "", None, -1, None)
         self._add(root, self.node)
         self.node.end = len(self.elements)
 
@@ -133,7 +140,7 @@ class Document:
         opened: list[Element] = []
         while stack:
             source, parent = stack.pop()
-            element = Element(source.tag, parent, len(self.elements), source)
+            element = Element(self, source.tag, parent, len(self.elements), source)
             while opened and opened[-1] is not parent:
                 opened.pop().end = element.order
             opened.append(element)
@@ -145,14 +152,16 @@ class Document:
         for element in opened:
             element.end = len(self.elements)
 
-    def below(self, node: Node, name: str = "") -> Sequence[Element]:
-        """Return the elements inside a node in document order; all, or those with a name."""
-        if not isinstance(node, Element):
-            return NOTHING
-        if not name:
-            return self.elements[node.order + 1 : node.end]
-        found = self.named.get(name, NOTHING)
-        return found if node is self.node else [it for it in found if node.order < it.order < node.end]
+
+def below(node: Node, name: str = "") -> Sequence[Element]:
+    """Return the elements inside a node in document order; all, or those with a name."""
+    if not isinstance(node, Element):
+        return NOTHING
+    document = node.document
+    if not name:
+        return document.elements[node.order + 1 : node.end]
+    found = document.named.get(name, NOTHING)
+    return found if node is document.node else [it for it in found if node.order < it.order < node.end]
 
 
 def siblings(node: Node, *, following: bool) -> Sequence[Element]:

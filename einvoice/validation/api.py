@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
+from einvoice.resources import has_imported_sheets
 from einvoice.result import Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
 from einvoice.result.options import picture as is_picture_on
 from einvoice.result.options import plausibility as is_plausibility_on
@@ -198,10 +199,19 @@ def _open(source: xml.Source | Invoice, data: RuleData, *, picture: bool) -> Doc
 def _passes(reference_result: ReferenceResult | None) -> Sequence[Pass]:
     """Return the passes for XML; with a reference result, those of the official artefacts."""
     if reference_result is None:
-        return NATIVE
+        return (*NATIVE, *_imported())
     from einvoice.validation.reference import passes_of
 
     return passes_of(reference_result)
+
+
+def _imported() -> Sequence[Pass]:
+    """Return the pass for imported sheets, if there are any. Imported on use: most installations have none."""
+    if not has_imported_sheets():
+        return ()
+    from einvoice.validation.imported import judged
+
+    return (judged,)
 
 
 def _reference_result(document: Document, identity: Identity) -> ReferenceResult:

@@ -164,22 +164,27 @@ class FindingBuilder:
             situation=situation.get("key", ""),
         )
 
-    def of_report(self, report: ReferenceFinding, layer: str, node: Any) -> Finding:
-        """Return the finding for what an official artefact reported at an element."""
+    def of_report(self, report: ReferenceFinding, layer: str, node: Any, *, kind: str = "") -> Finding:
+        """Return the finding for what an official artefact reported at an element; `kind` is that of its layer.
+
+        A rule that the catalog does not know is about the term of the element.
+        """
         # Texts of the catalog are about one element; the message of the artefact names the one that is meant.
         unclear = entry(UNKNOWN_RULE) if report.code in shared_codes(shipped()) else None
         known = unclear or catalog().get(report.code)
+        terms = known.terms if known else self.terms_at(node)
         return self._finding(
             report.code,
             report.flag,
             layer,
             severity=report.severity,
-            section=known.section if known else "document",
-            terms=known.terms if known else (),
+            section=known.section if known else section(None, terms, ""),
+            terms=terms,
             location=self.places.at(node),
             indicative=self._indicative and layer != "schema",
             reported=report.text or report.test or report.code,
             described_by=unclear,
+            kind=kind or self._kinds.get(layer, ""),
         )
 
     def _finding(
@@ -208,11 +213,10 @@ class FindingBuilder:
             severity=cast("Severity", effective),
             flag=cast("Severity", flag),
             layer=layer,
-            kind=self._kinds.get(layer, ""),
             values=_quotable(values),
             override=override if effective != flag else None,
             lang=self.lang,
-            **details,
+            **{"kind": self._kinds.get(layer, ""), **details},
         )
 
     def _mandatory(self, numbers: Sequence[str]) -> Mapping[str, str]:

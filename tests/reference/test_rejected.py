@@ -85,7 +85,9 @@ def test_invalid_names_are_rejected(name, rejection):
 
 
 def test_name_of_the_bundled_configuration_is_rejected(rejection):
-    assert "the bundled configuration" in rejection(packed(files()), "test.zip", "--name", "factur-x", "--replace")
+    assert "a shipped configuration or layer" in rejection(
+        packed(files()), "test.zip", "--name", "factur-x", "--replace"
+    )
 
 
 def test_match_condition_for_a_configuration_is_rejected(rejection):
@@ -287,7 +289,8 @@ def test_schema_import_by_entity_is_rejected(rejection):
 
 def test_rejections_survive_pickling_and_have_both_languages():
     values = dict.fromkeys(
-        ("file", "folder", "reason", "limit", "path", "element", "what", "level", "scenario", "name"), "–"
+        ("file", "folder", "reason", "limit", "path", "element", "what", "level", "scenario", "name", "count", "which"),
+        "–",
     )
     for cause in SENTENCES["en"]:
         error = pickle.loads(pickle.dumps(BundleRejected(cause, **values)))

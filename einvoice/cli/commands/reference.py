@@ -1,4 +1,4 @@
-"""`einvoice rules add|list|remove`: manage official Schematron for validation with `--engine`."""
+"""`einvoice rules add|import|list|remove`: official Schematron for `--engine`, or for each validation."""
 
 from __future__ import annotations
 
@@ -29,6 +29,23 @@ def add_to(work: Any) -> None:
     add.add_argument("--match", metavar="XPATH", help="XPath of the invoices that a single stylesheet applies to")
     add.add_argument("--replace", action="store_true", help="replace an existing configuration of this name")
     add.set_defaults(run=run_add)
+    imported = work.add_parser(
+        "import",
+        parents=[common],
+        help="compile Schematron and apply it in each validation",
+        description="Compile Schematron to Python, and apply it beside the rules of einvoice in each later validation. "
+        "Exit status: 0 imported, 2 refused.",
+    )
+    imported.add_argument(
+        "file", type=Path, metavar="FILE", help="Schematron (.sch), XSLT made of it, or a ZIP of them"
+    )
+    imported.add_argument("--name", help="name for `list`, `remove` and results (default: the filename)")
+    imported.add_argument(
+        "--match", metavar="XPATH", help="XPath of the documents to judge (default: all in the syntax)"
+    )
+    imported.add_argument("--replace", action="store_true", help="replace an existing import of this name")
+    imported.add_argument("--partial", action="store_true", help="leave out assertions that cannot be compiled")
+    imported.set_defaults(run=run_import)
     listed = work.add_parser("list", parents=[common], help="list official Schematron")
     listed.set_defaults(run=run_list)
     remove = work.add_parser("remove", parents=[common], help="remove added Schematron")
@@ -48,6 +65,28 @@ def run_add(options: argparse.Namespace) -> int:
         return FAILED
     print(labels["added"].format(name=added.name, title=added.title))
     _print_scenarios(added)
+    return 0
+
+
+def run_import(options: argparse.Namespace) -> int:
+    """Import sheets, print what they apply to, and return the exit status."""
+    from einvoice.reference import BundleRejected
+    from einvoice.reference.bundles.imports import import_sheets
+
+    labels = _LABELS[options.lang]
+    try:
+        made = import_sheets(
+            options.file, name=options.name, match=options.match, replace=options.replace, partial=options.partial
+        )
+    except BundleRejected as error:
+        print(error.message(options.lang), file=sys.stderr)
+        return FAILED
+    configuration = made.configuration
+    conditions = " · ".join(dict.fromkeys(it.match for it in configuration.scenarios))
+    told = {"name": configuration.name, "title": configuration.title, "count": made.assertions - len(made.refused)}
+    print(labels["import_done"].format(match=conditions, **told))
+    for it in made.refused:
+        print(labels["left_out"].format(code=it.code, line=it.line, reason=it.reason), file=sys.stderr)
     return 0
 
 

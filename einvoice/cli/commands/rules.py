@@ -1,6 +1,6 @@
 """`einvoice rules diff|check|new|test|schema`: compare releases; check, create and test rules; schemas for editors.
 
-`add`, `list` and `remove` are in `einvoice.cli.commands.reference`.
+`add`, `import`, `list` and `remove` are in `einvoice.cli.commands.reference`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def add_to(commands: Any) -> None:
         help="compare, write and add rules",
         description="Compare releases; create, check and test rules; manage official Schematron.",
     )
-    work = parser.add_subparsers(metavar="diff|check|new|test|schema|add|list|remove", required=True)
+    work = parser.add_subparsers(metavar="diff|check|new|test|schema|add|import|list|remove", required=True)
     diff = work.add_parser("diff", help="compare two releases")
     diff.add_argument("ruleset", metavar="RULESET", help="such as xrechnung or en16931")
     diff.add_argument("old", metavar="OLD", help="a release, such as 2.3.1")

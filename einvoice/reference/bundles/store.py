@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -20,25 +19,17 @@ from typing import Final
 from einvoice.quotation import quote
 from einvoice.reference.bundles.configuration import BUNDLED, Configuration
 from einvoice.reference.bundles.errors import BundleRejected
+from einvoice.resources import MANIFEST
+from einvoice.resources import user_folder as folder
 
-_MANIFEST: Final = "manifest.json"
 _FILES: Final = "files"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-def folder() -> Path:
-    """Return the folder of all configurations; it may not exist yet."""
-    configured = os.environ.get("EINVOICE_RULES_DIR")
-    if configured:
-        return Path(configured)
-    home = os.environ.get("XDG_DATA_HOME")
-    return (Path(home) if home else Path.home() / ".local" / "share") / "einvoice" / "rules"
 
 
 def configurations() -> tuple[Configuration, ...]:
     """Return the added configurations, newest first; unreadable ones are skipped."""
     found = []
-    for manifest in folder().glob(f"*/{_MANIFEST}"):
+    for manifest in folder().glob(f"*/{MANIFEST}"):
         if not _NAME.fullmatch(manifest.parent.name):  # a temporary folder
             continue
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -52,7 +43,7 @@ def remove(name: str) -> None:
     Raises:
         BundleRejected: there is no such configuration, or its folder cannot be written.
     """
-    if not _NAME.fullmatch(name) or not (folder() / name / _MANIFEST).is_file():
+    if not _NAME.fullmatch(name) or not (folder() / name / MANIFEST).is_file():
         raise BundleRejected("unknown", name=quote(name, limit=64))
     with _writing():
         _delete(folder() / name)
@@ -95,12 +86,12 @@ def install(configuration: Configuration) -> Configuration:
     staging = configuration.folder.parent
     target = folder() / configuration.name
     with _writing():
-        (staging / _MANIFEST).write_text(json.dumps(configuration.to_plain(), ensure_ascii=False, indent=1), "utf-8")
+        (staging / MANIFEST).write_text(json.dumps(configuration.to_plain(), ensure_ascii=False, indent=1), "utf-8")
         staging.chmod(0o755)
         if target.exists():
             _delete(target)
         staging.rename(target)
-    return _read(target / _MANIFEST)
+    return _read(target / MANIFEST)
 
 
 def now() -> str:

@@ -6,40 +6,40 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from einvoice.schematron.errors import NotCompilable
-from einvoice.schematron.tree import NOTHING, Attribute, Document, Element, Node, Text, local_name, namespace, siblings
+from einvoice.schematron.tree import NOTHING, Attribute, Element, Node, Text, below, local_name, namespace, siblings
 
-Reach: TypeAlias = Callable[[Document, Node], Sequence[Any]]
+Reach: TypeAlias = Callable[[Node], Sequence[Any]]
 Test: TypeAlias = Callable[[Node], bool]
 
 REVERSE: Final = frozenset(("parent", "ancestor", "ancestor-or-self", "preceding-sibling", "preceding"))
 """Axes whose nodes come in the reverse of document order."""
 
 
-def _parent(document: Document, node: Node) -> Sequence[Node]:
+def _parent(node: Node) -> Sequence[Node]:
     return NOTHING if node.parent is None else (node.parent,)
 
 
-def _preceding(document: Document, node: Node) -> Sequence[Node]:
+def _preceding(node: Node) -> Sequence[Node]:
     around = set(map(id, node.ancestors()))
-    before = document.elements[: int(node.order) if isinstance(node, Element) else int(node.order) + 1]
+    before = node.document.elements[: int(node.order) if isinstance(node, Element) else int(node.order) + 1]
     return [it for it in reversed(before) if id(it) not in around]
 
 
-def _following(document: Document, node: Node) -> Sequence[Node]:
-    return document.elements[int(node.end) if isinstance(node, Element) else int(node.order) + 1 :]
+def _following(node: Node) -> Sequence[Node]:
+    return node.document.elements[int(node.end) if isinstance(node, Element) else int(node.order) + 1 :]
 
 
 AXES: Final[Mapping[str, Reach]] = {
-    "child": lambda _, node: node.children,
-    "descendant": lambda document, node: document.below(node),
-    "descendant-or-self": lambda document, node: [node, *document.below(node)],
+    "child": lambda node: node.children,
+    "descendant": lambda node: below(node),
+    "descendant-or-self": lambda node: [node, *below(node)],
     "parent": _parent,
-    "ancestor": lambda _, node: [*node.ancestors()],
-    "ancestor-or-self": lambda _, node: [node, *node.ancestors()],
-    "self": lambda _, node: (node,),
-    "attribute": lambda _, node: [*node.attributes.values()],
-    "following-sibling": lambda _, node: siblings(node, following=True),
-    "preceding-sibling": lambda _, node: siblings(node, following=False),
+    "ancestor": lambda node: [*node.ancestors()],
+    "ancestor-or-self": lambda node: [node, *node.ancestors()],
+    "self": lambda node: (node,),
+    "attribute": lambda node: [*node.attributes.values()],
+    "following-sibling": lambda node: siblings(node, following=True),
+    "preceding-sibling": lambda node: siblings(node, following=False),
     "following": _following,
     "preceding": _preceding,
 }
@@ -85,33 +85,33 @@ def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = ""
     matches, nodes = name_test(test, namespaces), AXES[axis]
     if matches is None:
         return nodes
-    return lambda document, node: [it for it in nodes(document, node) if matches(it)]
+    return lambda node: [it for it in nodes(node) if matches(it)]
 
 
 def _texts(axis: str) -> Reach:
     if axis == "child":
-        return lambda _, node: node.texts
+        return lambda node: node.texts
     if axis in ("descendant", "descendant-or-self"):
-        return lambda document, node: [text for it in (node, *document.below(node)) for text in it.texts]
+        return lambda node: [text for it in (node, *below(node)) for text in it.texts]
     if axis == "self":
-        return lambda _, node: (node,) if isinstance(node, Text) else NOTHING
+        return lambda node: (node,) if isinstance(node, Text) else NOTHING
     raise NotCompilable(f"text() on the axis {axis} is not supported")
 
 
 def _named(axis: str, name: str) -> Reach:
     if axis == "child":
-        return lambda _, node: node.named.get(name, NOTHING)
+        return lambda node: node.named.get(name, NOTHING)
     if axis == "descendant":
-        return lambda document, node: document.below(node, name)
+        return lambda node: below(node, name)
     if axis == "attribute":
 
-        def attribute(_: Document, node: Node) -> Sequence[Attribute]:
+        def attribute(node: Node) -> Sequence[Attribute]:
             found = node.attributes.get(name)
             return NOTHING if found is None else (found,)
 
         return attribute
     nodes = AXES[axis]
-    return lambda document, node: [it for it in nodes(document, node) if it.name == name]
+    return lambda node: [it for it in nodes(node) if it.name == name]
 
 
 def name_test(test: str, namespaces: Mapping[str, str]) -> Test | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from einvoice.schematron.errors import NotCompilable, Stopped
-from einvoice.schematron.tree import in_order
+from einvoice.schematron.tree import Document, in_order
 from einvoice.schematron.values import (
     CASTS,
     arithmetic,
@@ -91,6 +91,7 @@ class Scope:
         variables: local variables, with the same.
         functions: declared functions by name.
         has_node: whether the context item is a node.
+        open: gives a document that came with the sheet, such as its code lists, by name; None if there are none.
     """
 
     namespaces: Mapping[str, str]
@@ -99,6 +100,7 @@ class Scope:
     variables: Mapping[str, Compiled] = field(default_factory=dict)
     functions: Mapping[str, Declared] = field(default_factory=dict)
     has_node: bool = True
+    open: Callable[[str], Document] | None = None
 
     def with_variable(self, name: str, known: Compiled) -> Scope:
         """Return the scope with a local variable."""
@@ -467,11 +469,10 @@ def _one_by_one(
     base: Callable[[Frame], Iterable[Any]], reach: axes.Reach, tests: Sequence[Callable[[Frame], bool]]
 ) -> Callable[[Frame], Iterator[Any]]:
     def iterate(frame: Frame) -> Iterator[Any]:
-        document = frame.run.document
         for node in base(frame):
             if not is_node(node):
                 raise Stopped("XPTY0019", "a step from a value that is no node")
-            for it in reach(document, node):
+            for it in reach(node):
                 frame.run.spend(1)
                 if _passes(it, tests, frame):
                     yield it
@@ -491,7 +492,7 @@ def _from_one(
     base: Evaluate, reach: axes.Reach, predicates: Sequence[Callable[[Frame, Any], Any]], is_reverse: bool
 ) -> Evaluate:
     def evaluate(frame: Frame) -> Any:
-        found = reach(frame.run.document, base(frame))
+        found = reach(base(frame))
         frame.run.spend(len(found) + 1)
         for predicate in predicates:
             found = predicate(frame, found)
@@ -504,12 +505,11 @@ def _from_all(
     base: Evaluate, reach: axes.Reach, predicates: Sequence[Callable[[Frame, Any], Any]], is_ordered: bool
 ) -> Evaluate:
     def evaluate(frame: Frame) -> Any:
-        document = frame.run.document
         result: list[Any] = []
         for node in base(frame):
             if not is_node(node):
                 raise Stopped("XPTY0019", "a step from a value that is no node")
-            found = reach(document, node)
+            found = reach(node)
             for predicate in predicates:
                 found = predicate(frame, found)
             result += found
@@ -593,6 +593,8 @@ def _call(expression: Call, scope: Scope) -> Compiled:
         return _declared(name, expression, scope)
     if name in _OF_FRAME and not expression.arguments:
         return _OF_FRAME[name]
+    if name in ("document", "doc"):
+        return _document(expression, scope)
     function = FUNCTIONS.get(name)
     count = len(expression.arguments)
     if function is None:
@@ -610,6 +612,15 @@ def _call(expression: Call, scope: Scope) -> Compiled:
     if name in _KEEP_NODES and arguments and arguments[0].kind is Kind.NODES:
         kind = Kind.NODES
     return Compiled(kind, _applied(function, converted), is_flat)
+
+
+def _document(expression: Call, scope: Scope) -> Compiled:
+    """Compile the access to a file that came with the sheet; nothing else is ever opened."""
+    match expression.arguments:
+        case (Constant(str() as name), *_) if scope.open is not None:
+            node = scope.open(name).node
+            return Compiled(Kind.ITEM, lambda frame: node, is_flat=True, is_node=True)
+    raise NotCompilable(f"the function {expression.name} is only supported for a file that came with the sheet")
 
 
 _KEEP_NODES: Final = ("reverse", "subsequence", "remove", "exactly-one", "zero-or-one", "one-or-more")

@@ -1,0 +1,150 @@
+"""Imports sheets: Schematron that is compiled to Python and judges documents beside the rules of einvoice.
+
+They are stored like configurations for the official engine, unchanged, in the same folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from einvoice.errors import UnreadableDocument
+from einvoice.model.location import NAMESPACES
+from einvoice.reference.bundles import archive, store
+from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
+from einvoice.reference.bundles.errors import BundleRejected
+from einvoice.reference.bundles.metadata import read_metadata
+from einvoice.resources import shipped
+from einvoice.schematron import load
+from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.program import Program, Refused
+from einvoice.syntax import xml
+
+KIND: Final = "imported"
+_LIMITS: Final = xml.Limits(bytes=64 << 20)
+_SUFFIXES: Final = (".xslt", ".xsl", ".sch")
+_MAX_TOLD: Final = 5
+_LAYERS: Final = ("schema", "file", "pdf", "plausibility")
+"""Names of layers that are no rule sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was imported.
+
+    Attributes:
+        configuration: as it is stored.
+        assertions: number of its assertions.
+        refused: those that cannot be compiled.
+    """
+
+    configuration: Configuration
+    assertions: int
+    refused: Sequence[Refused]
+
+
+class ImportedSheet(NamedTuple):
+    """A sheet that judges documents: the name and title of the import, its condition, and its program."""
+
+    name: str
+    scenario: Scenario
+    resource: Resource
+    program: Program
+
+
+def import_sheets(
+    path: str | Path, *, name: str | None = None, match: str | None = None, replace: bool = False, partial: bool = False
+) -> Imported:
+    """Compile the sheets of a file and store them; later validations apply them beside the rules of einvoice.
+
+    Args:
+        path: a Schematron (ISO/IEC 19757-3), one compiled to XSLT 2, or a ZIP with such sheets; of a ZIP that has both
+            forms, the compiled one is used.
+        name: name under which it is listed and removed; by default the file name without its extension.
+        match: XPath that is true for the documents that the sheets judge, with their prefixes and the usual ones (cbc,
+            cac, ubl, cn, rsm, ram, udt, qdt). By default all invoices in the syntax that a sheet declares.
+        replace: whether to replace an import with this name.
+        partial: whether to accept assertions that cannot be compiled; they are left out, and told.
+
+    Raises:
+        BundleRejected: the file cannot be imported.
+    """
+    path = Path(path)
+    name = path.stem if name is None else name
+    store.check_name(name, replace)
+    if name in (*_LAYERS, *shipped().sets):
+        raise BundleRejected("reserved", name=name)
+    try:
+        data, _ = xml.source_bytes(path, _LIMITS)
+    except (OSError, UnreadableDocument) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+        raise BundleRejected("not_read", file=path.name, reason=str(reason)) from None
+    with store.staging_folder() as folder:
+        if xml.sniff(data) == "ZIP":
+            archive.unpack(data, folder, path.name, whole=True)
+        else:
+            (folder / path.name).write_bytes(data)
+        made = [_compiled(file, folder, match) for file in _sheets(folder, path.name)]
+        refused = [it for _, program in made for it in program.refused]
+        assertions = sum(len(program.sheet.assertions) for _, program in made)
+        if refused and not partial:
+            raise BundleRejected(
+                "partial", file=path.name, count=f"{len(refused)} / {assertions}", which=_told(refused)
+            )
+        title = next((program.sheet.title for _, program in made if program.sheet.title), name)
+        digest = hashlib.sha256(data).hexdigest()
+        configuration = Configuration(name, KIND, title, digest, store.now(), tuple(it for it, _ in made), folder)
+        return Imported(store.install(configuration), assertions, refused)
+
+
+def _sheets(folder: Path, file: str) -> list[Path]:
+    """Return the sheets in a folder: the compiled ones, else the Schematron that no other one includes."""
+    found = [it for it in sorted(folder.rglob("*")) if it.suffix.lower() in _SUFFIXES and load.is_sheet(it)]
+    compiled = [it for it in found if it.suffix.lower() != ".sch"]
+    if not found:
+        raise BundleRejected("no_sheet", file=file)
+    return compiled or found
+
+
+def _compiled(file: Path, folder: Path, match: str | None) -> tuple[Scenario, Program]:
+    try:
+        program = load.compile_file(file, folder)
+        program.compile()
+    except (NotCompilable, Stopped) as error:
+        raise BundleRejected("not_compiled", file=file.name, reason=str(error)) from None
+    sheet = program.sheet
+    condition = match or load.syntax_condition(sheet)
+    if not condition:
+        raise BundleRejected("match_needed", file=file.name)
+    namespaces = {**NAMESPACES, **sheet.namespaces}
+    try:
+        load.check_condition(condition, namespaces)
+    except NotCompilable as error:
+        raise BundleRejected("match", scenario=file.name, reason=str(error)) from None
+    metadata = read_metadata(file)
+    location = file.relative_to(folder).as_posix()
+    title = sheet.title or file.stem
+    resource = Resource("imported", title, location, metadata.version, metadata.sha256, len(sheet.assertions))
+    return Scenario(title, condition, namespaces, (resource,), {}), program
+
+
+def _told(refused: Sequence[Refused]) -> str:
+    shown = [f"{it.code[:60]} (line {it.line}): {it.reason}" for it in refused[:_MAX_TOLD]]
+    return "; ".join(shown) + (f"; … +{len(refused) - _MAX_TOLD}" if len(refused) > _MAX_TOLD else "")
+
+
+def imported_sheets() -> Iterator[ImportedSheet]:
+    """Yield the imported sheets, in the order in which they were imported. Compiled sheets are kept in memory.
+
+    Raises:
+        NotCompilable, OSError: a stored file has been changed.
+    """
+    for configuration in reversed(store.configurations()):
+        if configuration.kind == KIND:
+            for scenario in configuration.scenarios:
+                (resource,) = scenario.resources
+                program = load.program(configuration.folder / resource.path, configuration.folder)
+                yield ImportedSheet(configuration.name, scenario, resource, program)

@@ -1,0 +1,128 @@
+"""Reads a sheet from a file, within limits, and compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from einvoice.errors import UnreadableDocument
+from einvoice.model.location import NAMESPACES
+from einvoice.quotation import quote
+from einvoice.schematron.errors import NotCompilable
+from einvoice.schematron.program import Program
+from einvoice.schematron.sheets import iso, xslt
+from einvoice.schematron.sheets.names import SCHEMATRON, SVRL, XSL
+from einvoice.schematron.sheets.sheet import Sheet
+from einvoice.schematron.tree import Document
+from einvoice.schematron.xpath.compiled import as_boolean
+from einvoice.schematron.xpath.compiler import Scope, compile_text
+from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Run
+from einvoice.syntax import xml
+
+_LIMITS: Final = xml.Limits(bytes=64 << 20, elements=2_000_000)
+_OF_SYNTAX: Final = {"rsm": "exists(/rsm:CrossIndustryInvoice)", "cbc": "exists(/ubl:Invoice | /cn:CreditNote)"}
+"""XPath that matches all invoices in a syntax, by the prefix of a namespace that only it has."""
+
+
+def read(path: Path, folder: Path | None = None) -> Sheet:
+    """Read a sheet.
+
+    Args:
+        path: its file.
+        folder: the folder with the files that it may include; None for none.
+
+    Raises:
+        NotCompilable: it is no sheet, or includes a file from elsewhere.
+        OSError: it cannot be opened.
+    """
+    root = _root(path.read_bytes())
+    if root.tag in (f"{XSL}stylesheet", f"{XSL}transform"):
+        return xslt.read(root)
+    if root.tag == f"{SCHEMATRON}schema":
+        return iso.read(root, folder, _root)
+    raise NotCompilable("it is neither Schematron nor a stylesheet (XSLT)")
+
+
+def is_sheet(path: Path) -> bool:
+    """Return whether a file is a Schematron, or a stylesheet that writes SVRL."""
+    try:
+        root = _root(path.read_bytes())
+    except NotCompilable:
+        return False
+    return root.tag == f"{SCHEMATRON}schema" or next(root.iter(f"{SVRL}failed-assert"), None) is not None
+
+
+def _root(data: bytes) -> Any:
+    try:
+        return xml.parse(data, _LIMITS).getroot()
+    except UnreadableDocument as error:
+        raise NotCompilable(f"it is no valid XML: {error}") from None
+
+
+def program(path: Path, folder: Path | None = None) -> Program:
+    """Return the compiled sheet of a file, which is kept until the file changes; rules are compiled when they judge.
+
+    Raises:
+        NotCompilable, OSError: as `read`.
+    """
+    status = path.stat()
+    return _program(path, folder, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=64)
+def _program(path: Path, folder: Path | None, _modified: int, _size: int) -> Program:
+    return compile_file(path, folder)
+
+
+def compile_file(path: Path, folder: Path | None) -> Program:
+    """Return the sheet of a file, to be compiled; it may read files beside it, such as code lists.
+
+    Raises:
+        NotCompilable, OSError: as `read`.
+    """
+    return Program(read(path, folder), partial(_beside, path, folder))
+
+
+def _beside(path: Path, folder: Path | None, name: str) -> Document:
+    file = path.parent / name
+    if folder is None or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):
+        raise NotCompilable(f"the file {quote(name, limit=80)} did not come with the sheet")
+    status = file.stat()
+    return _document(file, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=32)
+def _document(path: Path, _modified: int, _size: int) -> Document:
+    return Document(_root(path.read_bytes()))
+
+
+def syntax_condition(sheet: Sheet) -> str:
+    """Return the XPath of the documents in the syntax of a sheet; "" if it may be either."""
+    found = [prefix for prefix in _OF_SYNTAX if NAMESPACES[prefix] in sheet.namespaces.values()]
+    return _OF_SYNTAX[found[0]] if len(found) == 1 else ""
+
+
+@lru_cache(maxsize=256)
+def _condition(text: str, namespaces: tuple[tuple[str, str], ...]) -> Any:
+    return as_boolean(compile_text(text, Scope(dict(namespaces))))
+
+
+def check_condition(text: str, namespaces: Mapping[str, str]) -> None:
+    """Compile a condition on documents.
+
+    Raises:
+        NotCompilable: it is no XPath, or not supported.
+    """
+    _condition(text, tuple(namespaces.items()))
+
+
+def applies(text: str, namespaces: Mapping[str, str], root: Any) -> bool:
+    """Return whether a condition is true of a document, by its root element.
+
+    Raises:
+        Stopped: its evaluation fails.
+    """
+    run = Run(Document(root), {}, MAX_STEPS)
+    return bool(_condition(text, tuple(namespaces.items()))(Frame(run, run.document.node, {})))

@@ -1,0 +1,136 @@
+"""`einvoice rules import`: what is stored, what it judges, what the findings say, and what is refused."""
+
+import zipfile
+
+import pytest
+
+import einvoice
+from einvoice.cli import main
+from einvoice.reference import BundleRejected
+from einvoice.reference.bundles.imports import import_sheets
+
+SHEET = """\
+<schema xmlns="http://purl.oclc.org/dsdl/schematron" queryBinding="xslt2">
+  <title>House rules</title>
+  <ns prefix="cac" uri="urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2"/>
+  <ns prefix="cbc" uri="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2"/>
+  <ns prefix="ubl" uri="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/>
+  <pattern>
+    <rule context="cac:InvoiceLine">
+      <assert id="HOUSE-1" flag="warning" test="cbc:Note">[HOUSE-1] - Line <value-of select="cbc:ID"/> has no note
+        {3}.</assert>
+      <assert id="BR-21" flag="fatal" test="cbc:ID != '2'">Own text.</assert>
+    </rule>
+    <rule context="/ubl:Invoice">
+      <assert id="HOUSE-2" test="xs:date(cbc:ID) lt xs:date('2030-01-01')">Date</assert>
+    </rule>
+  </pattern>
+</schema>"""
+
+
+@pytest.fixture
+def sheet(tmp_path, monkeypatch):
+    monkeypatch.setenv("EINVOICE_RULES_DIR", str(tmp_path / "rules"))
+    file = tmp_path / "house.sch"
+    file.write_text(SHEET.replace('"/ubl:Invoice"', '"/ubl:Unknown"'), "utf-8")
+    return file
+
+
+def found(document, **options):
+    return [it for it in einvoice.validate(document, **options).findings if it.kind == "imported"]
+
+
+def test_findings_have_message_severity_place_and_term(sheet, sample):
+    document = sample("ubl-invoice.xml")
+    assert found(document) == []
+    made = import_sheets(sheet)
+    assert (made.assertions, made.refused, made.configuration.title) == (3, [], "House rules")
+    result = einvoice.validate(document, lang="en")
+    assert not result.is_valid
+    first, *_ = (it for it in result.findings if it.code == "HOUSE-1")
+    assert (first.severity, first.layer, first.validation_layer) == ("warning", "house", "imported")
+    assert first.title("de") == "Line 1 has no note {3}."
+    assert first.terms == ("BG-25",)
+    assert first.xpath.endswith("cac:InvoiceLine[1]")
+    (known,) = (it for it in result.findings if it.layer == "house" and it.code == "BR-21")
+    assert known.title("en") == einvoice.catalog()["BR-21"].title("en")
+    layer = next(it for it in result.stack.layers if it.name == "house")
+    assert (layer.kind, layer.rules, layer.executed) == ("imported", 3, True)
+
+
+def test_only_documents_of_the_condition_are_judged(sheet, sample):
+    import_sheets(sheet, match="exists(//cac:InvoiceLine[4])")
+    assert found(sample("ubl-invoice.xml")) == []
+    import_sheets(sheet, match="exists(//cac:InvoiceLine[3])", replace=True)
+    assert found(sample("ubl-invoice.xml"))
+    assert found(sample("cii-invoice.xml")) == []
+
+
+def test_a_sheet_that_stops_did_not_run(sheet, sample):
+    sheet.write_text(SHEET, "utf-8")
+    import_sheets(sheet)
+    result = einvoice.validate(sample("ubl-invoice.xml"), lang="en")
+    (finding,) = (it for it in result.findings if it.layer == "house")
+    assert finding.code == "REFERENCE-STOPPED"
+    assert "FORG0001" in finding.explanation("en")
+    assert not result.is_valid
+    assert not next(it for it in result.stack.layers if it.name == "house").executed
+
+
+def test_command_imports_lists_and_removes(sheet, sample, capsys):
+    assert main(["rules", "import", str(sheet), "--lang", "en"]) == 0
+    assert "House rules, 3 assertions" in capsys.readouterr().out
+    assert main(["validate", str(sample("ubl-invoice.xml")), "--lang", "en"]) == 1
+    assert "has no note" in capsys.readouterr().out
+    assert main(["rules", "list", "--lang", "en"]) == 0
+    assert "imported, applied to each validation" in capsys.readouterr().out
+    assert main(["rules", "import", str(sheet), "--lang", "en"]) == 2
+    assert "--replace" in capsys.readouterr().err
+    assert main(["rules", "remove", "house", "--lang", "en"]) == 0
+    assert found(sample("ubl-invoice.xml")) == []
+
+
+def test_what_cannot_be_compiled_is_refused_unless_left_out(sheet, sample, capsys):
+    sheet.write_text(sheet.read_text("utf-8").replace("cbc:Note", "doc('http://example.org')"), "utf-8")
+    with pytest.raises(BundleRejected, match=r"1 / 3 assertions .* HOUSE-1 \(line 8\): the file http"):
+        import_sheets(sheet)
+    assert main(["rules", "import", str(sheet), "--partial", "--lang", "en"]) == 0
+    assert "Left out: HOUSE-1 (line 8)" in capsys.readouterr().err
+    assert {it.code for it in found(sample("ubl-invoice.xml"))} == {"BR-21"}
+
+
+def test_archive_with_several_sheets_and_an_included_one(sheet, sample, tmp_path):
+    archive = tmp_path / "set.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("a/house.sch", sheet.read_text("utf-8"))
+        packed.writestr("b/other.sch", sheet.read_text("utf-8").replace("HOUSE-1", "OTHER-1"))
+        packed.writestr("readme.txt", "no sheet")
+    assert import_sheets(archive).assertions == 6
+    assert {it.code for it in found(sample("ubl-invoice.xml"))} == {"HOUSE-1", "OTHER-1", "BR-21"}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("no xml", "neither Schematron"),
+        ("<x/>", "neither Schematron"),
+        ('<!DOCTYPE x [<!ENTITY e "e">]><x/>', "neither Schematron"),
+        (SHEET.replace("urn:oasis", "urn:other"), "--match"),
+        (SHEET.replace("<pattern>", '<include href="../other.sch"/><pattern>'), "not beside the sheet"),
+    ],
+)
+def test_refused_file_names_the_reason(sheet, content, reason):
+    sheet.write_text(content, "utf-8")
+    with pytest.raises(BundleRejected, match=reason):
+        import_sheets(sheet)
+
+
+@pytest.mark.parametrize("name", ["en16931", "xrechnung", "schema", "factur-x"])
+def test_names_of_layers_are_reserved(sheet, name):
+    with pytest.raises(BundleRejected, match="shipped"):
+        import_sheets(sheet, name=name)
+
+
+def test_condition_that_is_no_xpath_is_refused(sheet):
+    with pytest.raises(BundleRejected, match="found ''"):
+        import_sheets(sheet, match="count(")
