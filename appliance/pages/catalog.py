@@ -68,4 +68,6 @@ def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language, languages
     for name, items in details.items():
         if items:
             yield f"<dt>{labels[name]}</dt>" + "".join(f"<dd>{item}</dd>" for item in items)
+    for label, text in einvoice.catalog().error_classes(entry.code, lang).items():
+        yield f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>"
     yield "</dl>"

@@ -6,11 +6,14 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice import cache
 from einvoice.localization import Language, choose
 from einvoice.resources import RuleData, rules_folder, shipped
+
+if TYPE_CHECKING:
+    from einvoice.rulebook.catalog import CatalogEntry
 
 FORMAT: Final = "format"
 CONTENT: Final = "content"
@@ -105,6 +108,18 @@ class Law:
         if item is None:
             return Classification(BUSINESS_RULE, contested=contested)
         return Classification(CONTENT, item["name"], item["source"], contested)
+
+    def classify_entry(self, entry: CatalogEntry) -> Classification:
+        """Return the class of errors with the code of a catalog entry."""
+        return self.classify(entry.code, entry.layer, entry.severity, entry.terms)
+
+    def describe(self, known: Classification, lang: Language) -> str:
+        """Return a class with its basis, the item that it affects and whether it is contested, or why there is none."""
+        if known.reason:
+            return choose(known.reason, lang)
+        remarks = [choose(known.item, lang)] if known.item else []
+        remarks += [self.text("contested", lang)] if known.contested else []
+        return "; ".join((f"{self.class_name(known.error_class, lang)} ({self.basis(known.error_class)})", *remarks))
 
     def __repr__(self) -> str:
         return f"<Law {self.country}>"

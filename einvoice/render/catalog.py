@@ -63,7 +63,9 @@ def catalog_html(catalog: Catalog, lang: Language) -> str:
         parts.append(f'<h2 id="{layer}">{escape(_layer(catalog, layer, lang))}</h2>\n')
         for section, entries in sections.items():
             parts.append(f'<h3 id="{layer}-{section}">{escape(title(section, lang))}</h3>\n')
-            parts += (_article(entry, lang) if entry.layers[0] == layer else _link(entry, lang) for entry in entries)
+            parts += (
+                _article(catalog, entry, lang) if entry.layers[0] == layer else _link(entry, lang) for entry in entries
+            )
     return "".join((*parts, "</main>\n</body>\n</html>\n"))
 
 
@@ -76,7 +78,7 @@ def catalog_markdown(catalog: Catalog, lang: Language) -> str:
         for section, entries in sections.items():
             parts.append(f'\n<a id="{layer}-{section}"></a>\n\n### {_escape_markdown(title(section, lang))}\n')
             parts += (
-                _paragraphs(entry, lang) if entry.layers[0] == layer else _markdown_link(entry, lang)
+                _paragraphs(catalog, entry, lang) if entry.layers[0] == layer else _markdown_link(entry, lang)
                 for entry in entries
             )
     return "".join(parts)
@@ -137,11 +139,11 @@ def _markdown_link(entry: CatalogEntry, lang: Language) -> str:
     return f"\n[{_escape_markdown(entry.code)}](#{entry.code}): {_escape_markdown(entry.title(lang))}\n"
 
 
-def _article(entry: CatalogEntry, lang: Language) -> str:
+def _article(catalog: Catalog, entry: CatalogEntry, lang: Language) -> str:
     labels, code = _LABELS[lang], escape(entry.code)
     details = "".join(
         f"<dt>{escape(label)}</dt>" + "".join(f"<dd>{text}</dd>" for text in texts)
-        for label, texts in _details(entry, lang, lambda path: f"<code>{escape(path)}</code>", escape)
+        for label, texts in _details(catalog, entry, lang, lambda path: f"<code>{escape(path)}</code>", escape)
     )
     return (
         f'<article id="{code}" class="{entry.severity}" aria-labelledby="{code}-title">'
@@ -153,11 +155,11 @@ def _article(entry: CatalogEntry, lang: Language) -> str:
     )
 
 
-def _paragraphs(entry: CatalogEntry, lang: Language) -> str:
+def _paragraphs(catalog: Catalog, entry: CatalogEntry, lang: Language) -> str:
     labels = _LABELS[lang]
     details = "".join(
         f"\n- {label}: {text}"
-        for label, texts in _details(entry, lang, lambda path: f"`{path}`", _escape_markdown)
+        for label, texts in _details(catalog, entry, lang, lambda path: f"`{path}`", _escape_markdown)
         for text in texts
     )
     return (
@@ -167,7 +169,9 @@ def _paragraphs(entry: CatalogEntry, lang: Language) -> str:
     )
 
 
-def _details(entry: CatalogEntry, lang: Language, code: _Write, text: _Write) -> Iterator[tuple[str, list[str]]]:
+def _details(
+    catalog: Catalog, entry: CatalogEntry, lang: Language, code: _Write, text: _Write
+) -> Iterator[tuple[str, list[str]]]:
     """Yield further details of an entry: label and texts."""
     labels = _LABELS[lang]
     details = {
@@ -180,6 +184,7 @@ def _details(entry: CatalogEntry, lang: Language, code: _Write, text: _Write) ->
     for label, texts in details.items():
         if texts:
             yield labels[label], texts
+    yield from ((label, [text(it)]) for label, it in catalog.error_classes(entry.code, lang).items())
 
 
 def _note(note: Mapping[str, str], lang: Language) -> str:

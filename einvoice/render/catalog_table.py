@@ -26,6 +26,7 @@ COLUMNS: Final = (
     "title",
     "explanation",
     "fix",
+    "error_class",
     "examples",
     "xpath_ubl",
     "xpath_cii",
@@ -40,13 +41,13 @@ def catalog_frame(catalog: Catalog, lang: Language) -> pd.DataFrame:
     require_pandas()
     import pandas as pd
 
-    frame = pd.DataFrame([_row(entry, lang) for entry in catalog.values()], columns=list(COLUMNS))
+    frame = pd.DataFrame([_row(catalog, entry, lang) for entry in catalog.values()], columns=list(COLUMNS))
     severities = pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True)
     layers, sections = pd.CategoricalDtype(list(catalog.layers)), pd.CategoricalDtype(list(SECTIONS))
     return frame.astype({"severity": severities, "layer": layers, "section": sections})
 
 
-def _row(entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
+def _row(catalog: Catalog, entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
     return (
         entry.code,
         entry.severity,
@@ -58,6 +59,7 @@ def _row(entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
         entry.title(lang),
         entry.explanation(lang),
         entry.fix(lang),
+        catalog.error_class(entry.code),
         "\n".join(entry.examples_in(lang)),
         *(entry.xpaths.get(syntax, "") for syntax in SYNTAXES),
         entry.source,

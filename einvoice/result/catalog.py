@@ -58,6 +58,19 @@ class Catalog(Mapping[str, CatalogEntry]):
         ruleset = releases(self.data).sets.get(layer)
         return ruleset.label if ruleset else ""
 
+    def error_class(self, code: str, law: str = "de") -> str:
+        """Return the class of errors with a code by the VAT law of a country, such as "content"; "" for none."""
+        from einvoice.assessment.law import law as law_of
+
+        return law_of(law).classify_entry(self[code]).error_class
+
+    def error_classes(self, code: str, lang: Language | None = None) -> dict[str, str]:
+        """Return the class of errors with a code in words, or why they have none, for each VAT law by its label."""
+        from einvoice.assessment.law import laws
+
+        lang, entry = lang or self.lang, self[code]
+        return {it.text("error_class", lang): it.describe(it.classify_entry(entry), lang) for it in laws().values()}
+
     @property
     def xrechnung_version(self) -> str:
         """Version of XRechnung in the described release, such as "3.0.2"."""
@@ -104,8 +117,8 @@ class Catalog(Mapping[str, CatalogEntry]):
         Columns: `code`; `severity` (ordered: information, warning, fatal), `layer` and `section` as categories;
         `layers`, all layers with the code, separated by spaces;
         `bt_field`, the leading business term; `terms`, separated by spaces; `title`, `explanation` and `fix` in
-        `lang`; `examples`, separated by line feeds; `xpath_ubl` and `xpath_cii`; `source`; `since` and `until`, the
-        first and last release of the rule set with the rule. Missing texts are "".
+        `lang`; `error_class`, by German law; `examples`, separated by line feeds; `xpath_ubl` and `xpath_cii`;
+        `source`; `since` and `until`, the first and last release of the rule set with the rule. Missing texts are "".
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").

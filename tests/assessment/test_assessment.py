@@ -143,3 +143,21 @@ def test_the_rules_of_the_items_hold_for_their_examples() -> None:
     command = [sys.executable, "-m", "einvoice.cli", "rules", "check", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, "No problems found" in done.stdout + done.stderr) == (0, True), done.stdout + done.stderr
+
+
+def test_the_catalog_has_the_class_of_each_code() -> None:
+    catalog = einvoice.catalog(lang="de")
+    frame = catalog.to_frame().set_index("code")["error_class"]
+    assert frame[["SCHEMA-VALUE-DATE", "BR-02", "BR-DE-15", "PDF-CHECKSUM"]].tolist() == [
+        "format",
+        "content",
+        "business_rule",
+        "",
+    ]
+    assert set(frame) == {*law("de").classes, ""}
+    (described,) = catalog.error_classes("BR-02", "de").values()
+    assert described == "Inhaltsfehler (BMF-Schreiben vom 15.10.2025, Rn. 35, 35a); Rechnungsnummer; umstritten"
+    (reason,) = catalog.error_classes("PDF-CHECKSUM", "de").values()
+    assert reason == "Betrifft die PDF-Datei um die Rechnung; es gilt das XML."
+    for text in (catalog.to_html(), catalog.to_markdown()):
+        assert text.count("Fehlerklasse nach deutschem Umsatzsteuerrecht") == len(catalog)

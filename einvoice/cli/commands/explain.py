@@ -36,6 +36,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the entry, or the term, and return the exit status."""
+    from einvoice.assessment.law import laws
     from einvoice.rulebook.added import rule_data
     from einvoice.rulebook.catalog import catalog
     from einvoice.rulebook.releases import ruleset_label
@@ -57,6 +58,9 @@ def run(options: argparse.Namespace) -> int:
     print(f"{labels[entry.severity]}, {ruleset_label(entry.layer, data)}")
     for number in entry.terms:
         print(f"  {_named(number, options.lang)}")
+    for law in laws().values():
+        described = law.describe(law.classify_entry(entry), options.lang)
+        print(*textwrap.wrap(f"{law.text('error_class', options.lang)}: {described}", 100), sep="\n")
     for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
         print(*("", *textwrap.wrap(text, 100, break_on_hyphens=False)), sep="\n")
     for index, note in enumerate(entry.notes):
