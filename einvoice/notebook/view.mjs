@@ -24,6 +24,7 @@ function render({ model, el }) {
   const causesHeader = create("div", { class: "ev-causes-header" }, causesTitle, findCauses);
   const causesList = create("ul", { class: "ev-causes-list" });
   const causes = create("section", { class: "ev-causes" }, causesHeader, causesList);
+  const assessment = create("details", { class: "ev-fold ev-assessment" });
   const letterText = create("div", { class: "ev-letter-text", role: "group", tabindex: "0" });
   const letterSummary = create("summary");
   const copyLetter = create("span");
@@ -33,7 +34,7 @@ function render({ model, el }) {
   const source = create("section", { class: "ev-source", keydown: back });
   const footer = create("div", { class: "ev-footer" });
   const panes = create("div", { class: "ev-panes" }, create("div", {}, list.element, more), detail, source);
-  root.append(headerElement, causes, letter, toolbar, status, panes, footer);
+  root.append(headerElement, assessment, causes, letter, toolbar, status, panes, footer);
 
   function change(key, value) {
     model.set(key, value);
@@ -202,6 +203,29 @@ function render({ model, el }) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.finding) === model.get("selected")));
   }
 
+  // ---------------------------------------------------------------- what errors mean for the recipient
+
+  function renderAssessment() {
+    const { title, statement, errors_label, classes, remarks, items_label, items, about } = model.get("_assessment");
+    assessment.hidden = !title;
+    if (!title) return;
+    const list = (name, entries) =>
+      entries.length ? [create("p", {}, `${name}:`), create("ul", {}, ...entries.map((it) => create("li", {}, ...it)))] : [];
+    const found = classes.map(({ name, codes, meaning }) => [
+      create("strong", {}, name),
+      `: ${codes}`,
+      create("div", {}, meaning),
+    ]);
+    assessment.replaceChildren(
+      create("summary", {}, title),
+      create("p", {}, create("strong", {}, statement)),
+      ...list(errors_label, found),
+      ...remarks.map((text) => create("p", {}, text)),
+      ...list(items_label, items.map((it) => [it])),
+      create("p", { class: "ev-note" }, about),
+    );
+  }
+
   // ---------------------------------------------------------------- letter to the issuer, written when it is opened
 
   function openLetter() {
@@ -263,7 +287,7 @@ function render({ model, el }) {
     return create("p", { class: "ev-note" }, create("strong", {}, label("note"), ": "), text, url ? " " : "", link);
   }
 
-  const renderAll = () => [renderHeader(), renderCauses(), renderLetter(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
+  const renderAll = () => [renderHeader(), renderAssessment(), renderCauses(), renderLetter(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
   el.append(root);
   renderAll();
   return addListeners(model, {
@@ -277,6 +301,7 @@ function render({ model, el }) {
     "change:_causes": renderCauses,
     "change:_cause_details": renderCause,
     "change:_letter": renderLetter,
+    "change:_assessment": renderAssessment,
     "change:_finding_details": renderDetail,
   });
 }

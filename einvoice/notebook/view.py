@@ -9,6 +9,8 @@ from typing import Any, Final
 import anywidget
 import traitlets
 
+from einvoice.assessment import Assessment
+from einvoice.notebook.assessment import assessment_box
 from einvoice.notebook.causes import cause_details, cause_list
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import (
@@ -85,6 +87,7 @@ class ResultView(anywidget.AnyWidget):
     _causes = traitlets.Dict().tag(sync=True)
     _cause_details = traitlets.Dict().tag(sync=True)
     _letter = traitlets.Dict().tag(sync=True)
+    _assessment = traitlets.Dict().tag(sync=True)
 
     def __init__(self, result: ValidationResult, *, lang: Language) -> None:
         self.result = result
@@ -137,6 +140,10 @@ class ResultView(anywidget.AnyWidget):
     def _lines(self) -> list[str]:
         return lines(self.result)
 
+    @cached_property
+    def _assessed(self) -> Assessment | None:
+        return self.result.assessment()
+
     def _update_all(self, _: Any = None) -> None:
         """Update all display data for the selected language."""
         lang, result = self.lang, self.result
@@ -163,6 +170,7 @@ class ResultView(anywidget.AnyWidget):
             self._update_finding()
             self._update_causes()
             self._update_letter()
+            self._assessment = assessment_box(self._assessed, lang) if self._assessed else {}
 
     def _update_causes(self, _: Any = None) -> None:
         """Update the causes; search them if they are not known."""

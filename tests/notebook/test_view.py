@@ -266,3 +266,19 @@ def test_the_letter_is_written_when_it_is_shown(sample):
 
 def test_a_valid_invoice_has_no_letter(sample):
     assert einvoice.validate(sample("ubl-invoice.xml").read_bytes(), lang="en").explore()._letter["hidden"]
+
+
+def test_the_assessment_is_that_of_the_result(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    result = einvoice.validate(text, lang="en")
+    view, assessment = result.explore(), result.assessment()
+    assert view._assessment["statement"] == assessment.statement("en")
+    assert "BR-CO-15" in view._assessment["classes"][0]["codes"]
+    assert "not tax advice" in view._assessment["about"]
+    view.lang = "de"
+    assert view._assessment["statement"] == assessment.statement("de")
+
+
+def test_without_a_law_there_is_no_assessment(sample):
+    abroad = sample("ubl-invoice.xml").read_bytes().replace(b">DE</cbc:Ident", b">AT</cbc:Ident", 1)
+    assert einvoice.validate(abroad).explore()._assessment == {}

@@ -246,3 +246,12 @@ def test_letter_can_be_copied(shown):
     page.click(".ev-letter summary")
     page.click(".ev-letter button >> text=Copy message to the issuer")
     assert page.evaluate("getSelection().toString()").strip() == view.result.letter("en").strip()
+
+
+def test_assessment_opens_above_the_findings(shown):
+    view, page = shown[0], shown[1].page
+    page.click(".ev-assessment summary")
+    page.wait_for_selector(".ev-assessment[open] >> text=not tax advice")
+    assert view.result.assessment().statement("en") in page.inner_text(".ev-assessment")
+    box, table = (page.locator(it).bounding_box()["y"] for it in (".ev-assessment", "table[role=grid]"))
+    assert box < table
