@@ -48,6 +48,7 @@
 code (`rules/file/<CODE>.toml`); `error.values` fills their placeholders.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -520,13 +521,21 @@ class ConversionRefused(EinvoiceError):  # noqa: N818 (names the state)
         return partial(type(self), self.reason, term=self.term, line=self.line, **self.values), ()
 
 
+_LIBRARIES_OF: Final = {
+    "darwin": "macOS: brew install pango",
+    "win32": "Windows: Pango of MSYS2 (pacman -S mingw-w64-x86_64-pango), whose folder of DLLs is then named by the "
+    "environment variable WEASYPRINT_DLL_DIRECTORIES",
+}
+"""How to install the libraries of weasyprint, by `sys.platform`."""
+
+
 class MissingDependency(EinvoiceError):  # noqa: N818 (names the state)
     """An optional dependency is not installed.
 
     Attributes:
         tool: Python package.
         extra: extra of einvoice-toolkit that installs it.
-        libraries: Debian or Ubuntu packages that it also needs.
+        libraries: Debian or Ubuntu packages that it also needs; the message names those of the system it runs on.
     """
 
     def __init__(self, tool: str, *, extra: str, libraries: Sequence[str] = ()) -> None:
@@ -535,7 +544,8 @@ class MissingDependency(EinvoiceError):  # noqa: N818 (names the state)
         self.libraries = tuple(libraries)
         sentence = f"PDFs need {tool}: pip install 'einvoice-toolkit[{extra}]'"
         if libraries:
-            sentence += f", and on Debian or Ubuntu: apt-get install {' '.join(libraries)}"
+            debian = f"Debian or Ubuntu: apt-get install {' '.join(libraries)}"
+            sentence += f", and on {_LIBRARIES_OF.get(sys.platform, debian)}"
         super().__init__(sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -38,10 +38,23 @@ def add_lang(parser: argparse.ArgumentParser) -> None:
 
 
 def _locale_language() -> Language:
-    """Return the language of the locale (POSIX), English if it has no texts; the default without a locale."""
-    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    """Return the language of the locale, English if it has no texts; the default without a locale.
+
+    The locale is that of POSIX or, if it is not set on Windows, the language of the user there.
+    """
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "") or _windows_locale()
     tag = locale.partition(".")[0].partition("@")[0].replace("_", "-")
     return DEFAULT if tag in ("", "C", "POSIX") else next(it for it in fallbacks(tag) if it in languages())
+
+
+def _windows_locale() -> str:
+    """Return the language of the user's Windows, such as "de_DE"; "" on other systems."""
+    if sys.platform != "win32":
+        return ""
+    import ctypes  # imported on use: only there
+    import locale
+
+    return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
 
 
 def _language(lang: str) -> Language:

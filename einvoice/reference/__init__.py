@@ -15,6 +15,7 @@ from einvoice.reference.bundles.store import configurations, remove
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.result import ReferenceFinding, ReferenceResult, ReferenceRun
 from einvoice.reference.runner import validate
+from einvoice.sandbox.system import BOUNDED
 
 __all__ = [
     "BundleRejected",
@@ -40,10 +41,14 @@ class Engines:
     Attributes:
         saxon: version of saxonche; None if it is missing or too old, in which case only XML schemas run.
         configurations: the added ones, newest first, then the bundled one.
+        bounded: what this system bounds when PDFs are read and official artefacts run, in a process of their own:
+            "time", "memory", "processor_time", "file_size" (they write no files), "processes" (they start none), and
+            "one_document" (each PDF has a process of its own).
     """
 
     saxon: str | None
     configurations: tuple[Configuration, ...]
+    bounded: tuple[str, ...] = BOUNDED
 
 
 def engines() -> Engines:

@@ -363,6 +363,16 @@ def test_missing_renderer_error_names_its_libraries(monkeypatch):
     module._tools.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("system", "command"), [("darwin", "brew install pango"), ("win32", "WEASYPRINT_DLL_DIRECTORIES")]
+)
+def test_missing_libraries_are_those_of_the_system(monkeypatch, system, command):
+    monkeypatch.setattr(sys, "platform", system)
+    message = str(MissingDependency("weasyprint", extra="pdf", libraries=["libpango-1.0-0"]))
+    assert command in message
+    assert "apt-get" not in message
+
+
 def test_environment_is_restored(monkeypatch):
     monkeypatch.setenv("FONTCONFIG_FILE", "mine")
     module = sys.modules["einvoice.visualization.typesetting"]
