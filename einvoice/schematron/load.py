@@ -118,11 +118,11 @@ def check_condition(text: str, namespaces: Mapping[str, str]) -> None:
     _condition(text, tuple(namespaces.items()))
 
 
-def applies(text: str, namespaces: Mapping[str, str], root: Any) -> bool:
-    """Return whether a condition is true of a document, by its root element.
+def applies(text: str, namespaces: Mapping[str, str], document: Document) -> bool:
+    """Return whether a condition is true of a document.
 
     Raises:
         Stopped: its evaluation fails.
     """
-    run = Run(Document(root), {}, MAX_STEPS)
-    return bool(_condition(text, tuple(namespaces.items()))(Frame(run, run.document.node, {})))
+    run = Run(document, {}, MAX_STEPS)
+    return bool(_condition(text, tuple(namespaces.items()))(Frame(run, document.node, {})))

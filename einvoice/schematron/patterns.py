@@ -92,7 +92,7 @@ def _pattern(expression: Expression, scope: Scope) -> Pattern:
         raise NotCompilable(f"a context that is no path ({type(expression).__name__})")
     of: Literal["element", "attribute"] = "attribute" if expression.axis == "attribute" else "element"
     name = _name(expression, scope) if is_plain_name(expression.test) else ""
-    return Pattern(of, name, _step(expression, scope))
+    return Pattern(of, name, _step(replace(expression, test="node()") if name else expression, scope))
 
 
 def _name(step: Step, scope: Scope) -> str:
@@ -114,6 +114,13 @@ def _step(step: Step, scope: Scope) -> Matches:
     tests += [_predicate(it, scope) for it in step.predicates]
     if (before := _before(step.base, scope)) is not None:
         tests.append(before)
+    match tests:
+        case []:
+            return lambda frame, node: True
+        case [test]:
+            return test
+        case [first, second]:
+            return lambda frame, node: first(frame, node) and second(frame, node)
     return lambda frame, node: all(test(frame, node) for test in tests)
 
 
@@ -151,8 +158,7 @@ def _before(base: Expression, scope: Scope) -> Matches | None:
         case Root():
             return lambda frame, node: node.parent is not None and node.parent.parent is None
         case Step(inner, "descendant-or-self", "node()", ()):
-            above = _above(inner, scope)
-            return above
+            return _above(inner, scope)
         case Step():
             matches = _step(base, scope)
             return lambda frame, node: node.parent is not None and matches(frame, node.parent)

@@ -138,16 +138,12 @@ class Program:
         self._tables = [self._table(rules, scope) for rules in sheet.patterns]
         self._by_name: dict[tuple[str, str], Sequence[_Candidates]] = {}
 
-    def run(self, root: Any) -> list[Report]:
+    def run(self, document: Document) -> list[Report]:
         """Judge a document.
-
-        Args:
-            root: its root element (lxml).
 
         Raises:
             Stopped: the sheet ends without a verdict.
         """
-        document = Document(root)
         run = Run(document, {name: it.evaluate for name, it in self._globals.items()}, MAX_STEPS)
         reports: list[Report] = []
         try:
@@ -155,9 +151,10 @@ class Program:
                 run.spend(len(candidates))
                 frame = Frame(run, node, {})
                 for rules in candidates:
-                    rule = next((rule for matches, rule in rules if matches(frame, node)), None)
-                    if rule is not None:
-                        reports += rule.judge(run, node)
+                    for matches, rule in rules:
+                        if matches(frame, node):
+                            reports += rule.judge(run, node)
+                            break
         except RecursionError:
             raise Stopped("", "an expression or the document is nested too deeply") from None
         return reports

@@ -18,7 +18,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from typing import Any, Final
 
 from einvoice.schematron.errors import Stopped
-from einvoice.schematron.tree import Attribute, Element
+from einvoice.schematron.tree import Attribute, Element, Text
 
 BLANKS: Final = " \t\r\n"
 _DOUBLE: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -58,15 +58,17 @@ class Date:
         self.text = text
 
 
+_NODES: Final[frozenset[type]] = frozenset((Element, Attribute, Text))
+
+
 def item_text(node: Any) -> Any:
     """Return an item as an atomic value."""
-    kind = node.__class__
-    return Untyped(node.text) if kind is Element or issubclass(kind, Attribute) else node
+    return Untyped(node.text) if node.__class__ in _NODES else node
 
 
 def is_node(item: Any) -> bool:
     """Return whether an item is a node."""
-    return isinstance(item, Element | Attribute)
+    return item.__class__ in _NODES
 
 
 def atoms(sequence: Sequence[Any]) -> list[Any]:

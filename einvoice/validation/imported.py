@@ -14,6 +14,7 @@ from einvoice.result import Finding, Layer, Severity
 from einvoice.schematron.errors import Stopped
 from einvoice.schematron.load import applies
 from einvoice.schematron.program import Report
+from einvoice.schematron.tree import Document
 from einvoice.syntax.xml import parse
 from einvoice.validation.limits import FindingsByCode
 from einvoice.validation.pipeline import NOTHING, Context, Outcome
@@ -33,16 +34,17 @@ def judged(context: Context) -> Outcome:
     """Report what the imported sheets report about a document that they judge."""
     root = parse(context.document.xml).getroot()
     elements = dict(zip(root.iter(), context.document.root.iter(), strict=False))
+    document = Document(root)
     findings: list[Finding] = []
     layers: list[Layer] = []
     for sheet in imported_sheets():
-        outcome = _judged(sheet, root, elements, context)
+        outcome = _judged(sheet, document, elements, context)
         findings += outcome.findings
         layers += outcome.layers
     return Outcome(findings, layers)
 
 
-def _judged(sheet: ImportedSheet, root: Any, elements: Mapping[Any, Any], context: Context) -> Outcome:
+def _judged(sheet: ImportedSheet, document: Document, elements: Mapping[Any, Any], context: Context) -> Outcome:
     resource, program = sheet.resource, sheet.program
     layer = Layer(
         sheet.name,
@@ -54,9 +56,9 @@ def _judged(sheet: ImportedSheet, root: Any, elements: Mapping[Any, Any], contex
         label=sheet.name,
     )
     try:
-        if not applies(sheet.scenario.match, sheet.scenario.namespaces, root):
+        if not applies(sheet.scenario.match, sheet.scenario.namespaces, document):
             return NOTHING
-        reports = program.run(root)
+        reports = program.run(document)
     except Stopped as error:
         values = {"artefact": resource.title, "layer": sheet.name, "detail": f"{error}."}
         return Outcome([context.build.of_entry(_STOPPED, sheet.name, context.document.root, values)], [_failed(layer)])

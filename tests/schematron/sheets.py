@@ -4,6 +4,7 @@ from lxml import etree
 
 from einvoice.schematron.program import Program
 from einvoice.schematron.sheets import iso, xslt
+from einvoice.schematron.tree import Document
 
 DOCUMENT = """\
 <order xmlns="urn:test" id="A1">
@@ -59,4 +60,4 @@ def program(text: str) -> Program:
 
 def codes(found: Program, document: str = DOCUMENT) -> list[str]:
     """Return the codes of what a sheet reports, in order."""
-    return sorted(it.assertion.code for it in found.run(etree.fromstring(document.encode())))
+    return sorted(it.assertion.code for it in found.run(Document(etree.fromstring(document.encode()))))

@@ -11,6 +11,7 @@ from einvoice.reference.bundles import packaged
 from einvoice.reference.process import limits
 from einvoice.schematron.errors import Stopped
 from einvoice.schematron.load import compile_file
+from einvoice.schematron.tree import Document
 from einvoice.syntax.detect import identify
 from einvoice.syntax.xml import parse
 from tests.helpers.mutants import mutants
@@ -42,7 +43,7 @@ def test_messages_for_mutants(name, specification):
         if not run.executed or not run.rules:
             continue
         try:
-            reports = compiled.run(parse(data).getroot())
+            reports = compiled.run(Document(parse(data).getroot()))
         except Stopped as error:
             raise AssertionError(f"the official engine did not stop: {error}") from error
         messages = Counter(quote(it.message, limit=limits.TEXT) for it in reports)

@@ -5,6 +5,7 @@ from lxml import etree
 
 from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.sheets import iso
+from einvoice.schematron.tree import Document
 from tests.schematron.sheets import DOCUMENT, SCHEMATRON, codes, program
 
 COMPILED = """\
@@ -51,7 +52,7 @@ def test_schematron_judges_each_node_by_the_first_rule_of_a_pattern():
     found = program(SCHEMATRON)
     assert (found.refused, found.sheet.title) == ([], "Orders")
     assert codes(found) == ["T-1", "T-4", "T-5"]
-    reports = {it.assertion.code: it for it in found.run(etree.fromstring(DOCUMENT.encode()))}
+    reports = {it.assertion.code: it for it in found.run(Document(etree.fromstring(DOCUMENT.encode())))}
     assert reports["T-1"].message == "The name has no content."
     assert reports["T-5"].message == "line without a price."
     assert (reports["T-1"].assertion.flag, reports["T-4"].assertion.flag) == ("warning", "information")
@@ -60,14 +61,14 @@ def test_schematron_judges_each_node_by_the_first_rule_of_a_pattern():
 def test_messages_have_the_values():
     found = program(SCHEMATRON)
     changed = DOCUMENT.replace("8.51", "8.50").replace(" DE ", "IT")
-    reports = {it.assertion.code: it for it in found.run(etree.fromstring(changed.encode()))}
+    reports = {it.assertion.code: it for it in found.run(Document(etree.fromstring(changed.encode())))}
     assert reports["T-2"].message == "Found 8.50, calculated 8.51."
     assert reports["T-6"].node.name == "code"
 
 
 def test_a_sheet_that_stops_gives_no_verdict():
     with pytest.raises(Stopped, match="FORG0001"):
-        program(SCHEMATRON).run(etree.fromstring(DOCUMENT.replace("4.50", "four").encode()))
+        program(SCHEMATRON).run(Document(etree.fromstring(DOCUMENT.replace("4.50", "four").encode())))
 
 
 def test_compiled_sheet():
@@ -75,7 +76,7 @@ def test_compiled_sheet():
     assert [(it.code, it.reason) for it in found.refused] == [("C-3", "it is in a loop")]
     assert codes(found) == ["C-2", "[A-Z]3"]
     changed = DOCUMENT.replace("1.50", "0.99")
-    reports = {it.assertion.code: it for it in found.run(etree.fromstring(changed.encode()))}
+    reports = {it.assertion.code: it for it in found.run(Document(etree.fromstring(changed.encode())))}
     assert reports["C-1"].message == "The price of Pen is low."
 
 
@@ -103,4 +104,4 @@ def test_what_is_not_defined_is_told_with_its_line():
 def test_deep_document_needs_no_recursion():
     deep = "<a>" * 2_000 + "</a>" * 2_000
     root = etree.fromstring(deep.encode(), etree.XMLParser(huge_tree=True))
-    assert program(SCHEMATRON).run(root) == []
+    assert program(SCHEMATRON).run(Document(root)) == []

@@ -65,6 +65,8 @@ from einvoice.schematron.xpath.parser import parse
 _GENERAL: Final = ("=", "!=", "<", "<=", ">", ">=")
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _MAX_RANGE: Final = 1_000_000
+_LONG: Final = 8
+"""Items of a sequence from which a set of them saves time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +203,28 @@ def _comparison(expression: Comparison, scope: Scope) -> Compiled:
     fast = _with_texts(sign, left, expression.right) or _with_texts(_MIRRORED.get(sign, sign), right, expression.left)
     if fast is None and sign == "=" and left.kind is right.kind is Kind.NODES:
         fast = _share_a_text(left.evaluate, right.evaluate)
+    elif fast is None and sign == "=" and isinstance(expression.right, Variable):
+        fast = _in_variable(left.evaluate, right.evaluate)
     first, second = left.evaluate, right.evaluate
     return Compiled(Kind.BOOLEAN, fast or (lambda frame: general_comparison(sign, first(frame), second(frame))))
+
+
+def _in_variable(left: Evaluate, right: Evaluate) -> Evaluate:
+    """Return the comparison with a variable, which may be a code list: its texts are collected once."""
+
+    def evaluate(frame: Frame) -> bool:
+        value, found = left(frame), right(frame)
+        if found.__class__ is list and len(found) > _LONG:
+            texts = frame.run.texts.get(id(found))
+            if texts is None:
+                is_text = all(isinstance(it, str) for it in found)
+                texts = frame.run.texts[id(found)] = found, frozenset(found) if is_text else None
+            compared = atoms(items(value))
+            if texts[1] is not None and all(isinstance(it, str) for it in compared):
+                return not texts[1].isdisjoint(compared)
+        return general_comparison("=", value, found)
+
+    return evaluate
 
 
 def _with_texts(sign: str, side: Compiled, other: Expression) -> Evaluate | None:

@@ -22,14 +22,16 @@ class Run:
         globals: the variables of the sheet, each evaluated when it is asked for first.
         steps: number of nodes and items that may still be visited.
         depth: number of functions that are being called.
+        texts: sets of the texts of long sequences, by the identity of the sequence, which is kept beside it.
     """
 
-    __slots__ = ("depth", "document", "globals", "steps")
+    __slots__ = ("depth", "document", "globals", "steps", "texts")
 
     def __init__(self, document: Document, globals_: Mapping[str, Callable[[Frame], Any]], steps: int) -> None:
         self.document = document
         self.steps = steps
         self.depth = 0
+        self.texts: dict[int, tuple[Any, frozenset[str] | None]] = {}
         frame = Frame(self, document.node, {})
         self.globals: dict[str, Lazy] = {name: Lazy(run, frame) for name, run in globals_.items()}
 
