@@ -58,7 +58,7 @@ class Date:
         self.text = text
 
 
-_NODES: Final[frozenset[type]] = frozenset((Element, Attribute, Text))
+_NODES: Final[frozenset[Any]] = frozenset((Element, Attribute, Text))
 
 
 def item_text(node: Any) -> Any:

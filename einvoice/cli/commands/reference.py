@@ -104,6 +104,8 @@ def run_list(options: argparse.Namespace) -> int:
         print(f"{it.name}  {it.title}")
         print(f"  {', '.join([labels[it.kind], *since, *digest])}")
         _print_scenarios(it)
+        if it.kind == "imported":
+            print(f"  {labels['judges']}: {' · '.join(dict.fromkeys(scenario.match for scenario in it.scenarios))}")
     return 0
 
 
