@@ -28,6 +28,7 @@ _COMMANDS: Final = (
     "convert",
     "diff",
     "embed",
+    "watch",
     "explain",
     "catalog",
     "rules",

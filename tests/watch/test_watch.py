@@ -1,0 +1,180 @@
+"""`einvoice watch`: where invoices end, what is beside them, and that none is lost or sorted twice."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from einvoice.cli import main
+from einvoice.watch import Inbox, Outbox, watch
+from einvoice.watch import outbox as outbox_module
+from tests.helpers.paths import SAMPLES
+
+VALID = (SAMPLES / "ubl-invoice.xml").read_bytes()
+INVALID = VALID.replace(b">415.33<", b">415.34<")
+
+
+@pytest.fixture
+def folders(tmp_path):
+    inbox, out = tmp_path / "in", tmp_path / "out"
+    inbox.mkdir()
+    return inbox, out
+
+
+def arrive(folder: Path, **files: bytes) -> None:
+    for name, content in files.items():
+        (folder / f"{name}.xml").write_bytes(content)
+
+
+def once(inbox: Path, out: Path, *options: str) -> int:
+    return main(["watch", str(inbox), str(out), "--once", "--settle", "0", "--lang", "en", *options])
+
+
+def names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_invoices_are_sorted_with_result_and_report(folders, capsys):
+    inbox, out = folders
+    arrive(inbox, good=VALID, bad=INVALID, scrap=b"no invoice")
+    assert once(inbox, out) == 0
+    assert names(out) == {
+        *("valid/good.xml", "valid/good.xml.json", "valid/good.xml.html"),
+        *("invalid/bad.xml", "invalid/bad.xml.json", "invalid/bad.xml.html"),
+        *("unreadable/scrap.xml", "unreadable/scrap.xml.json"),
+    }
+    assert names(inbox) == set()
+    result = json.loads((out / "invalid/bad.xml.json").read_bytes())
+    assert (result["file"], result["is_valid"]) == ("bad.xml", False)
+    assert json.loads((out / "unreadable/scrap.xml.json").read_bytes())["problem"]["code"] == "FILE-FORMAT"
+    assert b"BR-CO-15" in (out / "invalid/bad.xml.html").read_bytes()
+    assert sorted(line.split(" ", 1)[1] for line in capsys.readouterr().out.splitlines()) == [
+        "invalid: bad.xml",
+        "unreadable: scrap.xml",
+        "valid: good.xml",
+    ]
+
+
+def test_what_is_still_written_stays(folders):
+    inbox, out = folders
+    arrive(inbox, good=VALID)
+    (inbox / "later.xml.part").write_bytes(VALID)
+    (inbox / ".hidden.xml").write_bytes(VALID)
+    (inbox / "folder").mkdir()
+    (inbox / "link.xml").symlink_to(SAMPLES / "ubl-invoice.xml")
+    assert main(["watch", str(inbox), str(out), "--once", "--settle", "3600"]) == 0
+    assert names(out) == set()
+    assert once(inbox, out, "--report", "none") == 0
+    assert names(out) == {"valid/good.xml", "valid/good.xml.json"}
+    assert {it.name for it in inbox.iterdir()} == {"later.xml.part", ".hidden.xml", "folder", "link.xml", ".einvoice"}
+
+
+def test_the_same_invoice_again_changes_nothing_and_another_one_gets_a_name(folders):
+    inbox, out = folders
+    for content in (VALID, VALID, VALID.replace(b"LG-2026-0417", b"LG-2026-0418")):
+        arrive(inbox, a=content)
+        assert once(inbox, out, "--report", "none") == 0
+    found = names(out)
+    assert len(found) == 4
+    assert {"valid/a.xml", "valid/a.xml.json"} < found
+    assert (out / "valid/a.xml").read_bytes() == VALID
+
+
+def test_a_full_disk_loses_nothing(folders, monkeypatch):
+    inbox, out = folders
+    arrive(inbox, a=VALID, b=INVALID)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    told = []
+
+    def refuse(path: Path, content: bytes) -> None:
+        raise full
+
+    def sort() -> list[str]:
+        options = {"interval": 0, "is_stopped": lambda: False, "once": True}
+        with Inbox(inbox, 0) as opened:
+            box = Outbox(out, lang="de", report="none")
+            return [it.name for it, _ in watch(opened, box, failed=lambda claim, error: told.append(error), **options)]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(outbox_module, "_write", refuse)
+        assert sort() == []
+    assert told == [full]
+    assert names(inbox) == {"a.xml", "b.xml"}
+    assert sorted(sort()) == ["a.xml", "b.xml"]
+
+
+def test_files_of_a_killed_watcher_are_taken_over(folders):
+    inbox, out = folders
+    arrive(inbox, a=VALID)
+    code = "import sys, time; from pathlib import Path; from einvoice.watch import Inbox\n"
+    code += "box = Inbox(Path(sys.argv[1]), 0).__enter__(); next(box.claims()); print('claimed', flush=True)\n"
+    code += "time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code, str(inbox)], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "claimed\n"
+        assert once(inbox, out) == 0
+        assert names(out) == set()  # the other one still works on it
+        other.kill()
+    assert once(inbox, out) == 0
+    assert "valid/a.xml" in names(out)
+    assert names(inbox) == set()
+
+
+def test_sigterm_ends_it(folders):
+    inbox, out = folders
+    arrive(inbox, a=VALID)
+    command = [sys.executable, "-m", "einvoice.cli", "watch", str(inbox), str(out), "--settle", "0", "--lang", "en"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert "valid: a.xml" in process.stdout.readline()
+        process.terminate()
+        assert process.wait(60) == 0
+    assert names(inbox) == set()
+
+
+@pytest.mark.parametrize(("first", "second"), [("nothing", "out"), ("in", "in")])
+def test_folders_must_exist_and_differ(folders, capsys, first, second):
+    root = folders[0].parent
+    with pytest.raises(SystemExit):
+        main(["watch", str(root / first), str(root / second)])
+    assert "folder" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_two_watchers_and_kills_sort_each_file_once(folders):
+    inbox, out = folders
+    count = 300
+    for number in range(count):
+        content = VALID if number % 3 else INVALID
+        arrive(inbox, **{f"n{number}": content.replace(b"LG-2026-0417", b"LG-%d" % number)})
+    command = [sys.executable, "-m", "einvoice.cli", "watch", str(inbox), str(out), "--settle", "0", "--report", "none"]
+
+    def start() -> subprocess.Popen:
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    def is_done() -> bool:
+        return sum(1 for it in out.rglob("*.xml")) == count
+
+    running = [start(), start()]
+    kills = 0
+    try:
+        while not is_done():
+            before = sum(1 for _ in out.rglob("*.xml"))
+            while not is_done() and sum(1 for _ in out.rglob("*.xml")) < before + 40:
+                time.sleep(0.01)
+            os.kill(running[0].pid, signal.SIGKILL)
+            running[0].wait()
+            running = [running[1], start()]
+            kills += 1
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
+    assert kills >= 5
+    assert len(list((out / "invalid").glob("*.xml"))) == count / 3
+    assert len(list(out.rglob("*.json"))) == count
+    assert list(inbox.rglob("*.xml")) == []
