@@ -52,7 +52,7 @@ def letter(
     paragraphs = (
         words["subject"].format(invoice=_invoice(result, lang)),
         words["greeting"],
-        words["request"],
+        words["request_items" if result.is_valid else "request"],
         "\n".join(_facts(result, lang)),
         words["items"],
         *listed,
@@ -162,10 +162,12 @@ def _sentence(text: str, lang: Language, finding: Finding | None = None) -> str:
 
 
 def _required_by(assessment: Assessment, lang: Language) -> str:
-    """Return why the law requires a correction; "" if no class of error does."""
+    """Return why the law requires a correction; "" if no class of error and no missing item does."""
     law = assessment.law
     affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
     items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
     texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
+    if sources := "; ".join(dict.fromkeys(it.entry.source for it in assessment.items)):
+        texts.append(law.text("letter_items", lang).format(sources=sources))
     texts += [choose(assessment.follows["letter"], lang)] if "letter" in assessment.follows else []
     return " ".join((*texts, law.text("note", lang))) if texts else ""

@@ -27,7 +27,7 @@ function render({ model, el }) {
   const assessment = create("details", { class: "ev-fold ev-assessment" });
   const letterText = create("div", { class: "ev-letter-text", role: "group", tabindex: "0" });
   const letterSummary = create("summary");
-  const copyLetter = create("span");
+  const copyLetter = create("div");
   const letter = create("details", { class: "ev-fold ev-letter", toggle: openLetter }, letterSummary, letterText, copyLetter);
   const back = (event) => event.key === "Escape" && list.focus();
   const detail = create("section", { class: "ev-detail", tabindex: "0", keydown: back });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from einvoice.result.finding import Finding
@@ -32,7 +32,7 @@ class Container:
     title: Mapping[str, str]
     lang: Language = "de"
     signed: bool = False
-    sha256: str = ""
+    sha256: str = field(default="", repr=False)
 
     @property
     def is_valid(self) -> bool:

@@ -69,7 +69,7 @@ def test_what_the_invoice_does_not_prove_is_asked() -> None:
 
 def test_place_and_value_are_in_words() -> None:
     text = item(letter("a due date that is none, 2026"))
-    assert text.startswith("1. „morgen“ ist kein Datum.\n   Stelle: Fälligkeitsdatum der Zahlung\n   Bitte: ")
+    assert text.startswith("1. „morgen“ ist kein Datum.\n   Stelle: Fälligkeitsdatum der Zahlung\n   Unsere Bitte: ")
 
 
 def test_an_element_that_is_no_term_is_for_the_software() -> None:
@@ -116,7 +116,11 @@ def test_items_of_the_law_on_request() -> None:
     gaps = next(it for it in VALID if "USTG14-SUPPLY-DATE" in it.items)
     result = einvoice.validate(gaps.xml())
     assert "nichts zu berichtigen" in result.letter("de")
-    assert "USTG14-SUPPLY-DATE]" in result.letter("de", items=True)
+    text = result.letter("de", items=True)
+    assert "USTG14-SUPPLY-DATE]" in text
+    assert "nicht bestanden" not in text
+    assert "§ 14 Abs. 4 Nr. 6 UStG" in text
+    assert "keine Steuerberatung" in text
 
 
 def test_quotations_from_the_document_stay() -> None:
