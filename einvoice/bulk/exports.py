@@ -1,13 +1,14 @@
-"""Exports of bulk results: pandas, CSV, Parquet."""
+"""Exports of bulk results: pandas, CSV, Parquet, Excel."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from einvoice.bulk import tables
+from einvoice.bulk.labels import COLUMN_LABELS
 from einvoice.result.languages import Language
 
 if TYPE_CHECKING:
@@ -227,6 +228,44 @@ class Exports:
             ImportError: pandas or pyarrow is not installed.
         """
         tables.to_parquet(self.table(which, **options), path)
+
+    def to_excel(
+        self,
+        path: str | os.PathLike[str],
+        which: Sequence[Which] | None = None,
+        **options: Unpack[TableOptions],
+    ) -> None:
+        """Write an Excel workbook with a sheet per table: numbers as numbers, dates as dates, headings in the language.
+
+        The header is fixed and has filters; the names of files lead to their row in the sheet of the files. A result
+        set begins with a sheet of the verdicts and the frequent findings.
+
+        Args:
+            path: the file, such as "october.xlsx".
+            which: the tables (default: files and findings, without validation files, lines and VAT).
+            options: arguments of `to_frame`: `lang`, `texts`, `terms`, `law`.
+
+        Raises:
+            ImportError: openpyxl is not installed (extra "notebook").
+            ValueError: an argument is invalid, or a table has more rows than a sheet can have.
+        """
+        from einvoice.bulk.excel import Sheet, write_workbook
+
+        lang = options.get("lang") or self.lang
+        labels = COLUMN_LABELS[lang]
+        wanted = self._SHEETS if which is None else which
+        links_to = labels["files"] if "files" in wanted else ""
+        sheets = [Sheet(labels["overview"], it) for it in self._overview(lang)]
+        for name in sorted(wanted, key=lambda it: it != "files"):
+            table = self.table(name, **options)
+            sheets.append(Sheet(labels[name], table, "" if name == "files" else links_to))
+        write_workbook(path, sheets, lang)
+
+    _SHEETS: ClassVar[Sequence[Which]] = ()
+
+    def _overview(self, lang: Language) -> Sequence[tables.Table]:
+        """Return the table of the first sheet, if there is one."""
+        return ()
 
     def duplicates(
         self,

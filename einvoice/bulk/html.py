@@ -53,6 +53,8 @@ def overview_html(overview: Overview, lang: Language) -> str:
     rulesets = f"<p>{escape(validated_with(overview.rulesets, lang))}</p>" if overview.files else ""
     comparisons = "".join(f"<p>{escape(line)}</p>" for line in comparison_lines(overview, lang))
     notice = "" if overview.complete else f"<p><em>{escape(labels['interrupted'])}</em></p>"
+    if overview.consequences:
+        notice += f"<p>{escape(labels['consequences'].format(count=whole(overview.consequences, lang)))}</p>"
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
         f"<p><strong>{escape(count)}</strong></p>{notice}{rulesets}{comparisons}"

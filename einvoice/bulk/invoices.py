@@ -125,6 +125,8 @@ class InvoiceSet(Exports):
         self._corpus = corpus
         self._workers = workers
 
+    _SHEETS = ("files", "lines", "vat")
+
     def __len__(self) -> int:
         return len(self._lines)
 

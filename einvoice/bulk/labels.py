@@ -13,6 +13,10 @@ VERDICT_LABELS: Final = Messages("einvoice.bulk", "verdicts")
 
 LABELS: Final = Messages("einvoice.bulk", "labels")
 
+COLUMN_LABELS: Final = Messages("einvoice.bulk", "columns")
+
+REPORT_LABELS: Final = Messages("einvoice.bulk", "report")
+
 GROUP_LABELS: Final = Messages("einvoice.bulk", "groups")
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import VERDICTS, decode
+from einvoice.bulk.tables import Table
 from einvoice.localization.options import language
 from einvoice.quotation import quote
-from einvoice.render.tables import require_pandas
+from einvoice.render.tables import Kind, require_pandas
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.stack import Engine
@@ -77,6 +78,7 @@ class Overview:
         files: number of files.
         verdicts: number of "valid", "invalid" and "unreadable" files.
         findings: number of findings.
+        consequences: number of those that may be consequences of schema errors (`Finding.indicative`).
         codes: codes with their frequency, by severity, then by descending number of files.
         worst: the files with the most errors, at most five: name and number of errors.
         complete: False if the run was interrupted.
@@ -97,6 +99,14 @@ class Overview:
     rulesets: tuple[str, ...] = ()
     agreement: Mapping[str, int] = field(default_factory=dict)
     differences: ReleaseDifferences | None = None
+    consequences: int = 0
+
+    def table(self, lang: Language) -> Table:
+        """Return a table of the verdicts and the codes, for a workbook."""
+        verdicts = [("", "", VERDICT_LABELS[lang][name], number, None) for name, number in self.verdicts.items()]
+        codes = [(it.code, it.severity, it.title(lang), it.files, it.findings) for it in self.codes]
+        kinds: dict[str, Kind] = {"files": "integer", "findings": "integer"}
+        return Table(("code", "severity", "title", *kinds), [*verdicts, *codes], kinds)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per code.
@@ -123,6 +133,8 @@ class Overview:
         lines += comparison_lines(self, self.lang)
         if not self.complete:
             lines.append(labels["interrupted"])
+        if self.consequences:
+            lines.append(labels["consequences"].format(count=whole(self.consequences, self.lang)))
         codes = self.codes[:_MAX_CODES]
         width = max((len(code.code) for code in codes), default=0)
         for code in codes:
@@ -200,6 +212,7 @@ def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: La
     differences = _DifferenceCounter()
     errors: list[tuple[str, int]] = []
     rulesets: Counter[str] = Counter()
+    consequences = 0
     for line in lines:
         record = json.loads(line)
         verdicts[record["verdict"]] += 1
@@ -208,6 +221,7 @@ def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: La
             agreement[record.get("agreement", _NOT_COMPARED)] += 1
         differences.add(record)
         findings = record.get("findings", ())
+        consequences += sum(bool(finding.get("indicative")) for finding in findings)
         counts = Counter((finding["code"], finding["severity"]) for finding in findings)
         finding_counts.update(counts)
         file_counts.update(counts.keys())
@@ -231,4 +245,5 @@ def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: La
         rulesets=tuple(name for name, _ in rulesets.most_common() if name),
         agreement={name: agreement[name] for name in ("same", "different", _NOT_COMPARED)} if engine == "both" else {},
         differences=differences.total(),
+        consequences=consequences,
     )

@@ -323,6 +323,11 @@ class ResultSet(Exports, Sequence[FileResult]):
         texts = options.get("texts", True)
         return finding_table(lines, which, lang, columns=columns, texts=texts, law=known_law)
 
+    _SHEETS = ("files", "findings")
+
+    def _overview(self, lang: Language) -> Sequence[Table]:
+        return [self.summary(lang=lang).table(lang)]
+
     def invoices(self, terms: Sequence[str] = ()) -> InvoiceSet:
         """Return the contents of the readable files, which are read again: lines, VAT breakdowns, and these terms.
 
@@ -363,6 +368,17 @@ class ResultSet(Exports, Sequence[FileResult]):
 
         engine = self.settings.get("engine", "native")
         return overview(self._lines, engine=engine, complete=self.complete, lang=lang or self.lang)
+
+    def report_html(self, path: str | os.PathLike[str], *, lang: Language | None = None) -> None:
+        """Write a report of the whole run as one HTML file, for a browser without a network.
+
+        It has the overview, the results by month, seller and folder, and the files with the most errors, each with its
+        findings.
+        """
+        from einvoice.bulk.report_html import report
+
+        page = report(self._lines, self.summary(lang=lang), lang or self.lang)
+        Path(path).write_text(page, encoding="utf-8", errors="backslashreplace")
 
     def stored(self) -> Iterator[bytes]:
         """Yield the lines of the file that `save` writes."""

@@ -76,7 +76,9 @@ def heatmap(
     (`cells`) and percentage (`shares`) of its files. `more` is a text about omitted groups and codes.
     """
     labels, groups = LABELS[lang], index.groups(kind, selection.files("code", "severity", kind))
-    columns = sorted(sorted(groups, key=lambda it: (it.name != chosen, -it.files, it.name))[:_MAX_GROUPS])
+    worst = sorted(groups, key=lambda it: (it.name != chosen, -it.invalid - it.unreadable, -it.files, it.name))
+    columns = worst[:_MAX_GROUPS]
+    columns.sort(key=lambda it: (0, it.name) if kind == "month" else (-it.invalid - it.unreadable, it.name))
     cells = index.cells(kind, [it.name for it in columns], selection.findings("code", kind)).tolist()
     severities = index.worst_severities()
     codes = [number for number, counts in enumerate(cells) if counts[-1]]

@@ -16,7 +16,7 @@ _MAX_TEXT: Final = 300
 
 
 def causes_table(index: Index, selection: Selection, chosen: str | None, lang: Language) -> dict[str, Any]:
-    """Return the first causes, and the chosen one, each with the files that match the filters of other kinds.
+    """Return the causes of most files that match the filters of other kinds, and the chosen one.
 
     `about` are sentences about all causes; each row has `name`, `text`, `codes`, `cells` (files that match, findings,
     files that are valid with the change), and `share`: its files in percent of those of the most frequent cause.
@@ -25,15 +25,16 @@ def causes_table(index: Index, selection: Selection, chosen: str | None, lang: L
     if causes is None:
         return {"about": [], "columns": [], "rows": [], "more": ""}
     words = TEXTS[lang]
-    shown = [it for number, it in enumerate(causes) if number < TOP or it.name == chosen]
     matching = selection.files("cause")
-    counts = [int((index.with_cause(it.name) & matching).sum()) for it in shown]
-    longest = max(counts, default=0) or 1
-    omitted = len(causes) - len(shown)
+    counts = {it.name: int((index.with_cause(it.name) & matching).sum()) for it in causes}
+    found = sorted((it for it in causes if counts[it.name] or it.name == chosen), key=lambda it: -counts[it.name])
+    shown = [it for number, it in enumerate(found) if number < TOP or it.name == chosen]
+    longest = max(counts.values(), default=0) or 1
+    omitted = len(found) - len(shown)
     return {
         "about": lines(causes, lang),
         "columns": [words[key] for key in COLUMNS],
-        "rows": [_row(causes, it.name, count, longest, lang) for it, count in zip(shown, counts, strict=True)],
+        "rows": [_row(causes, it.name, counts[it.name], longest, lang) for it in shown],
         "more": words["more"].format(count=whole(omitted, lang)) if omitted > 0 else "",
     }
 

@@ -308,7 +308,8 @@ class ManyView(anywidget.AnyWidget):
         """Return the widget, and plain HTML of all files for pages that cannot show it, such as exports."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        index, selection, lang = self._index, self._everything, self.lang
+        index, lang = self._index, self.lang
+        selection = Selection(index, {}, consequences=True, lang=lang)  # as the overview above counts them
         page = overview_html(self.results.summary(lang=lang), lang) + many_html.html(
             charts.bars(index, selection, lang), charts.heatmap(index, selection, self.by, lang), lang
         )

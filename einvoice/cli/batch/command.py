@@ -7,6 +7,7 @@ import datetime
 import sys
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.bulk import Baseline, Comparison, ResultSet, validate_many
@@ -15,7 +16,7 @@ from einvoice.bulk.execution.executors import BATCH_FILES
 from einvoice.bulk.labels import whole
 from einvoice.bulk.patterns import check_patterns
 from einvoice.bulk.record import COUNTERS
-from einvoice.cli.batch.reports import REPORTS
+from einvoice.cli.batch.reports import BINARY, REPORTS
 from einvoice.cli.batch.sources import NoFilesError, files_of
 from einvoice.cli.common import output_to, use_stdout_encoding
 from einvoice.cli.outcome import FINDINGS, NEVER, UNREADABLE, VALID, report_problem
@@ -147,6 +148,11 @@ def _findings(results: ResultSet) -> int:
 def _report(filtered: Filtered, options: argparse.Namespace) -> None:
     """Write the report, then the totals: to standard output unless that holds a report for programs."""
     report = REPORTS["table" if options.summary else options.format]
+    if (write := BINARY.get(Path(options.output or "").suffix.lower())) is not None:
+        write(filtered.results, options)
+        if not options.quiet:
+            print("\n".join(_totals(filtered, options)))
+        return
     with output_to(options.output, quiet=options.quiet, encoding=options.encoding or "utf-8"):
         if report.is_machine_readable:
             use_stdout_encoding(options.encoding or "utf-8")

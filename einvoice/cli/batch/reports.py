@@ -126,3 +126,15 @@ REPORTS: Final[Mapping[str, Report]] = {
     "github": Report(_github),
     "gitlab": Report(gitlab),
 }
+
+
+def _excel(results: ResultSet, options: argparse.Namespace) -> None:
+    results.to_excel(options.output, lang=options.lang)
+
+
+def _page(results: ResultSet, options: argparse.Namespace) -> None:
+    results.report_html(options.output, lang=options.lang)
+
+
+BINARY: Final[Mapping[str, Callable[[ResultSet, argparse.Namespace], None]]] = {".xlsx": _excel, ".html": _page}
+"""Formats that the suffix of the output file selects."""

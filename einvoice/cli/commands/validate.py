@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine", "plausibility", "picture")
 _BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
+_BATCH_SUFFIXES: Final = (".xlsx", ".html")
 _BATCH_OPTIONS: Final = (
     "workers", "progress", "select", "ignore", "fail_on", "summary", "baseline", "write_baseline", "compare",
     "separator", "encoding", "rows",
@@ -122,7 +123,13 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
         "frequent causes",
     )
     add_assess(report)
-    report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report to FILE")
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the report to FILE; .xlsx (needs openpyxl) and .html select these formats",
+    )
     report.add_argument("-q", "--quiet", action="store_true", help="print no report, totals and progress")
     report.add_argument("--summary", action="store_true", help="print the totals only")
     report.add_argument("--separator", type=_separator, metavar="CHAR", help="CSV: , (default), ; or tab")
@@ -227,6 +234,7 @@ def _is_batch(options: argparse.Namespace) -> bool:
     return (
         (len(options.files) > 1 and is_plain)
         or options.format in _BATCH_FORMATS
+        or (options.output is not None and options.output.suffix.lower() in _BATCH_SUFFIXES)
         or any(getattr(options, name) not in (None, False) for name in _BATCH_OPTIONS)
         or any(map(_holds_files, options.files))
     )
