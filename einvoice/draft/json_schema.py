@@ -91,7 +91,7 @@ class _Generator(GenerateJsonSchema):
         generated = super().model_schema(schema)
         cls = schema["cls"]
         assert issubclass(cls, DraftModel)
-        del generated["title"]
+        generated.pop("title", None)  # not all versions of pydantic add it
         properties = {name: describe(field) for name, field in generated["properties"].items()}
         return {**generated, **_described(cls), "properties": properties}
 

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
+from multiprocessing import forkserver
 from typing import Any, Final, TypeAlias
 
 from einvoice.bulk.execution import worker
@@ -36,6 +37,7 @@ PENDING_BATCHES: Final = 4
 _SECONDS: Final = 0.05
 """Time between rows that are yielded by one process."""
 
+_WARM: Final = "einvoice.bulk.execution.warm"
 _DIED: Final = "the process died"
 _NO_START: Final = (
     "the worker processes cannot start. In a script, call validate_many under `if __name__ == '__main__':`, because "
@@ -271,9 +273,17 @@ def _cpu_count() -> int:
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    """Return a pool without fork: a forked process could inherit locks held by threads that it does not have."""
-    method = "spawn" if sys.platform == "win32" else "forkserver"
-    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), worker.initialize)
+    """Return a pool without fork: a forked process could inherit locks held by threads that it does not have.
+
+    A fork server has no threads; it loads what workers need once (`warm`), unless the program has preloaded modules of
+    its own. On macOS, system libraries are not made for forks of any kind.
+    """
+    if sys.platform != "linux":
+        return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), worker.initialize)
+    context = multiprocessing.get_context("forkserver")
+    if forkserver._forkserver._preload_modules == ["__main__"]:  # type: ignore[attr-defined]  # the default
+        context.set_forkserver_preload(["__main__", _WARM])
+    return ProcessPoolExecutor(workers, context, worker.initialize)
 
 
 def _pinned() -> str:
