@@ -29,6 +29,7 @@ _COMMANDS: Final = (
     "diff",
     "embed",
     "watch",
+    "mcp",
     "explain",
     "catalog",
     "rules",
