@@ -89,7 +89,7 @@ class Generated:
 
 
 def generate(
-    draft: Source, format: Format | None = None, *, lang: Language | None = None, attach: Sequence[ToAttach] = ()
+    draft: Source, format: Format | str | None = None, *, lang: Language | None = None, attach: Sequence[ToAttach] = ()
 ) -> Generated:
     """Generate an invoice from a draft and validate it.
 
@@ -97,7 +97,7 @@ def generate(
 
     Args:
         draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
-        format: "UBL", "CII" or "ZUGFERD"; overrides the format of the draft.
+        format: "UBL", "CII" or "ZUGFERD", in any case; overrides the format of the draft.
         lang: language of the texts and of the visualization, such as "de"; default: `einvoice.options.lang`.
         attach: further files to attach to the PDF: paths, or `einvoice.AttachedFile` with a relationship and a
             description. The attachments of the draft (BG-24) are in the XML, and attached to the PDF as well.
@@ -113,7 +113,7 @@ def generate(
     from einvoice.draft import SCHEMA_VERSION, read
 
     lang = language(lang)
-    checked = read(draft, format=format)
+    checked = read(draft, format=format.upper() if format else None)
     invoice = checked.invoice(lang).in_language(lang)
     pdf: bytes | None = None
     embedded, omitted, attached = EmbeddedXml(), tuple[str, ...](), tuple[str, ...]()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 from einvoice.assessment.law import law
 from einvoice.bulk import jsonl
 from einvoice.bulk.exports import TABLES, Exports, TableOptions
-from einvoice.bulk.files.sources import Corpus, content_of, corpus, joined
+from einvoice.bulk.files.sources import Corpus, check_names, content_of, corpus, joined
 from einvoice.bulk.invoice_record import term_kind
 from einvoice.bulk.labels import LABELS, too_few_valid
 from einvoice.bulk.lines import Lines
@@ -399,12 +399,14 @@ class ResultSet(Exports, Sequence[FileResult]):
 
         Raises:
             FileNotFoundError: the stored results, or the folder or archive of the files, do not exist.
-            ValueError: the file holds no results, or another version of the format.
+            ValueError: the file holds no results, or another version of the format; or no file has a name of the
+                results.
         """
         stored = jsonl.read(Path(path))
         results = cls(stored.lines, stored.settings, lang=language(lang), complete=stored.complete)
         if files is not None:
             results._corpus = corpus(files).named_as(list(results._positions))
+            check_names(results._corpus, results._positions, files)
         return results
 
     def compare(

@@ -58,9 +58,9 @@ def validate_many(
 
     Args:
         source: a folder (its .xml and .pdf files, recursively), a ZIP or TAR archive, a glob pattern such as
-            "2026/**/*.xml", paths, a column of a pandas table with paths, or pairs of a name and bytes or a path (also
-            as a mapping). Paths are named relative to their common folder; an iterator of them is read at once, one of
-            pairs lazily. Repeated names in archives and iterators get a number: "a.xml (2)".
+            "2026/**/*.xml", paths of files and folders, a column of a pandas table with paths, or pairs of a name and
+            bytes or a path (also as a mapping). Paths are named relative to their common folder; an iterator of them is
+            read at once, one of pairs lazily. Repeated names in archives and iterators get a number: "a.xml (2)".
         workers: number of worker processes (default: one per processor, none for up to two files). 0 validates in this
             process, without isolation from crashes.
         client: a Dask client to validate on. Its workers need this package, but no access to the files.

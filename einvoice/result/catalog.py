@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,13 @@ class Catalog(Mapping[str, CatalogEntry]):
         return rulebook.catalog(self.rule_set, self.data)
 
     def __getitem__(self, code: str) -> CatalogEntry:
-        entry = self._entries[code]
+        """Return the entry of a code; the message of a KeyError names similar codes."""
+        try:
+            entry = self._entries[code]
+        except KeyError:
+            near = get_close_matches(str(code), self._entries)
+            hint = f"; similar are {', '.join(near)}" if near else ""
+            raise KeyError(f"the catalog has no code {code!r}{hint}") from None
         paths = {syntax: path_of(number, syntax) for syntax, number in entry.points_at.items()} | entry.xpaths
         xpaths = {syntax: paths[syntax] for syntax in SYNTAXES if paths.get(syntax)}
         return entry._replace(xpaths=xpaths, lang=self.lang)

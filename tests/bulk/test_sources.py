@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import einvoice
+from einvoice.bulk import ResultSet
 from tests.helpers.corpora import CII, UBL, make_corpus, numbered, validate_serially, with_error, write_files
 
 FILES, CODES = make_corpus(30)
@@ -34,7 +35,7 @@ def test_glob_patterns(tmp_path, monkeypatch):
     assert names(validate_serially(f"{tmp_path}/**/*.xml")) == sorted(FILES)
     monkeypatch.chdir(tmp_path)
     assert names(validate_serially("2/0*.xml")) == [name[2:] for name in sorted(FILES) if name[0] == "2"]
-    with pytest.raises(FileNotFoundError, match=r"no files to validate in '\*\.pdf'"):
+    with pytest.raises(FileNotFoundError, match=r"no files to validate in '.*\*\.pdf'"):
         validate_serially("2/*.pdf")
     assert len(validate_serially("2/*.pdf", allow_empty=True)) == 0
 
@@ -272,3 +273,27 @@ def test_file_of_unknown_size_is_read_completely():
     assert path.stat().st_size == 0
     (file,) = validate_serially([path])
     assert file.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_folders_in_a_list_stand_for_their_files(tmp_path):
+    write_files(tmp_path, {"2025/a.xml": UBL, "2026/b.xml": UBL, "2026/c.txt": b"", "d.xml": UBL})
+    results = validate_serially([tmp_path / "2025", str(tmp_path / "2026"), tmp_path / "d.xml"])
+    assert [file.file for file in results] == ["2025/a.xml", "2026/b.xml", "d.xml"]
+    mixed = validate_serially([("x.xml", UBL), tmp_path / "2026"])
+    assert [file.file for file in mixed] == ["x.xml", "b.xml"]
+
+
+def test_errors_name_the_whole_path(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "missing", tmp_path / "empty"):
+        with pytest.raises(FileNotFoundError) as raised:
+            validate_serially(path)
+        assert str(path) in str(raised.value)
+
+
+def test_stored_results_say_that_a_folder_is_another_one(tmp_path):
+    write_files(tmp_path, {"in/a.xml": UBL, "other/b.xml": UBL})
+    validate_serially(tmp_path / "in").save(tmp_path / "a.jsonl")
+    with pytest.raises(ValueError, match=r"no file of '.*other' is in the results: they have 'b\.xml', .* 'a\.xml'"):
+        ResultSet.load(tmp_path / "a.jsonl", files=tmp_path / "other")
+    assert ResultSet.load(tmp_path / "a.jsonl", files=tmp_path / "in").result("a.xml").is_valid

@@ -290,3 +290,9 @@ def test_command_reports_invalid_drafts(tmp_path):
     status, _, stderr = run(tmp_path / "none.json")
     assert status == 2
     assert "none.json" in stderr
+
+
+def test_the_format_is_accepted_in_any_case(sample):
+    assert einvoice.generate(sample("draft.json"), "ubl").format == "UBL"
+    with pytest.raises(einvoice.DraftError):
+        einvoice.generate(sample("draft.json"), "xml")

@@ -384,3 +384,9 @@ def test_texts_of_an_adopted_rule_name_no_syntax_that_the_rule_set_lacks(lang):
     assert {"DE-R-016", "DE-R-019", "DE-R-025-2", "DE-R-030", "DE-R-031"} <= {entry.code for entry in adopted}
     named = [it.code for it in adopted for text in (it.explanation(lang), it.fix(lang)) if "CII" in text]
     assert named == []
+
+
+def test_an_unknown_code_names_similar_ones():
+    with pytest.raises(KeyError, match=r"no code 'BR-CO-1'; similar are .*BR-CO-1\d"):
+        einvoice.catalog()["BR-CO-1"]
+    assert "BR-CO-1" not in einvoice.catalog()

@@ -113,6 +113,19 @@ def corpus(source: Any) -> Corpus:
     return _of_values(source) if isinstance(source, Sequence) else Corpus(_IteratorItems(iter(source)))
 
 
+def check_names(found: Corpus, names: Collection[str], source: Any) -> None:
+    """Raise ValueError if no file has one of these names; `source` is what the caller gave.
+
+    Those of an archive are not known before it is unpacked.
+    """
+    if not names or not isinstance(found.items, Items):
+        return
+    first = next(found.items.names(), "")
+    if not any(name in names for name in found.items.names()):
+        what = f"they have {first!r}" if first else "there are none"
+        raise ValueError(f"no file of {str(source)!r} is in the results: {what}, the results {next(iter(names))!r}")
+
+
 def joined(first: Corpus, second: Corpus) -> Corpus:
     """Return the files of both."""
     if isinstance(first.items, Items) and isinstance(second.items, Items):
@@ -133,7 +146,7 @@ class _Joined:
 
 def no_files(source: Any) -> FileNotFoundError:
     """Return the error for a source without files."""
-    place = f" in {Path(source).name!r}" if isinstance(source, str | Path) else ""
+    place = f" in {str(source)!r}" if isinstance(source, str | Path) else ""
     hint = "; folders and archives are searched for .xml and .pdf files" if place else ""
     return FileNotFoundError(f"no files to validate{place}{hint}; allow_empty=True accepts that")
 
@@ -148,7 +161,7 @@ def _of_path(path: Path) -> Corpus:
         return _of_values([path])
     if glob.has_magic(str(path)):
         return _matching(path)
-    raise FileNotFoundError(f"no such file, folder or archive: {path.name!r}")
+    raise FileNotFoundError(f"no such file, folder or archive: {str(path)!r}")
 
 
 def _in_folder(folder: Path) -> Corpus:
@@ -191,13 +204,13 @@ def _of_values(values: Iterable[Any]) -> Corpus:
     """
     contents, folder = Contents(), _CommonFolder()
     given: dict[int, str] = {}  # names of pairs, by position
-    for position, value in enumerate(values):
+    for value in values:
         if isinstance(value, str | os.PathLike):
-            path = str(value if isinstance(value, Path) else Path(value))
-            folder.add(path)
-            contents.append(path)
+            for path in _expanded(str(value if isinstance(value, Path) else Path(value))):
+                folder.add(path)
+                contents.append(path)
         else:
-            given[position], content = _item(value)
+            given[len(contents)], content = _item(value)
             contents.append(content)
     names = (
         folder.relative(content) if isinstance(content, str) and position not in given else given[position]
@@ -205,6 +218,15 @@ def _of_values(values: Iterable[Any]) -> Corpus:
     )
     items = Items.of(_once(names), contents)
     return Corpus(items, len(items))
+
+
+def _expanded(path: str) -> Iterator[str]:
+    """Yield a path, or of a folder the paths of its files."""
+    if path.lower().endswith(SUFFIXES) or not os.path.isdir(path):  # noqa: PTH112 (a Path takes longer)
+        yield path
+        return
+    for item in _items_in(Path(path)):
+        yield str(item.content)
 
 
 def _once(names: Iterable[str]) -> Iterator[str]:
