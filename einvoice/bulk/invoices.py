@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from einvoice.bulk.execution.causes import chosen_items
-from einvoice.bulk.execution.reading import read_files
+from einvoice.bulk.execution.reading import Reading, read_files
 from einvoice.bulk.exports import Exports, TableOptions
 from einvoice.bulk.files.sources import Corpus, corpus, no_files
 from einvoice.bulk.invoice_record import COLUMNS, PARTS_KINDS, check_terms, part_rows, term_cell, term_kind
@@ -60,11 +60,11 @@ def read_many(
     lines = read_files(files.items, files.size, terms, **where)
     if not lines and not allow_empty:  # the size was unknown
         raise no_files(source)
-    return InvoiceSet(lines, files, terms=terms, lang=language(lang), workers=workers)
+    return InvoiceSet(lines, files, terms=terms, lang=language(lang), reading=Reading(workers, progress))
 
 
 def read_again(
-    records: Sequence[bytes], corpus: Corpus, *, terms: Sequence[str], lang: Language, workers: int | None
+    records: Sequence[bytes], corpus: Corpus, *, terms: Sequence[str], lang: Language, reading: Reading
 ) -> InvoiceSet:
     """Return the contents of files that have records, in their order; records of unreadable files are kept.
 
@@ -88,12 +88,12 @@ def read_again(
         positions[name] = len(positions)
 
     items = chosen_items(corpus, readable, missing, False)
-    lines = read_files(items, len(readable), terms, workers=workers, check=check)
+    lines = read_files(items, len(readable), terms, **reading._asdict(), check=check)
     if missing:
         hint = "load the results with ResultSet.load(path, files=...), or pass the files as a list, not as an iterator"
         raise LookupError(f"{len(missing)} files are no longer available, such as {min(missing)!r}; {hint}")
     ordered = Lines(lines[positions[name]] if name in positions else line for name, line in _named(records))
-    return InvoiceSet(ordered, corpus, terms=terms, lang=lang, workers=workers)
+    return InvoiceSet(ordered, corpus, terms=terms, lang=lang, reading=reading)
 
 
 def _named(records: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -117,13 +117,13 @@ class InvoiceSet(Exports):
         *,
         terms: Sequence[str] = (),
         lang: Language = "de",
-        workers: int | None = None,
+        reading: Reading = Reading(),  # noqa: B008 (a tuple)
     ) -> None:
         self.terms = tuple(terms)
         self.lang = lang
         self._lines = lines
         self._corpus = corpus
-        self._workers = workers
+        self._reading = reading
 
     _SHEETS = ("files", "lines", "vat")
 
@@ -156,7 +156,7 @@ class InvoiceSet(Exports):
         if set(numbers) <= set(self.terms):
             return self
         wanted = tuple(dict.fromkeys((*self.terms, *numbers)))
-        return read_again(self._lines, self._corpus, terms=wanted, lang=self.lang, workers=self._workers)
+        return read_again(self._lines, self._corpus, terms=wanted, lang=self.lang, reading=self._reading)
 
     def terms_by_file(self, numbers: Sequence[str]) -> Mapping[str, tuple[Any, ...]]:
         """Return the content of these terms of each file."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 from einvoice.assessment.law import law
 from einvoice.bulk import jsonl
+from einvoice.bulk.execution.reading import Reading
 from einvoice.bulk.exports import TABLES, Exports, TableOptions
 from einvoice.bulk.files.sources import Corpus, check_names, content_of, corpus, joined
 from einvoice.bulk.invoice_record import term_kind
@@ -66,14 +67,14 @@ class ResultSet(Exports, Sequence[FileResult]):
         lang: Language = "de",
         complete: bool = True,
         corpus: Corpus | None = None,
-        workers: int | None = None,
+        reading: Reading = Reading(),  # noqa: B008 (a tuple)
     ) -> None:
         self.settings = settings
         self.complete = complete
         self.lang: Language = lang
         self._lines = lines
         self._corpus = corpus or Corpus([])
-        self._workers = workers
+        self._reading = reading
         self._invoices: InvoiceSet | None = None
 
     @overload
@@ -108,7 +109,7 @@ class ResultSet(Exports, Sequence[FileResult]):
             hint = "validate all files at once: validate_many([folder, other_folder])"
             raise ValueError(f"both results have a file {min(twice)!r}; {hint}")
         lines = Lines(chain(self._lines, other._lines))
-        shared: dict[str, Any] = {"lang": self.lang, "workers": self._workers}
+        shared: dict[str, Any] = {"lang": self.lang, "reading": self._reading}
         found, complete = joined(self._corpus, other._corpus), self.complete and other.complete
         return ResultSet(lines, self.settings, complete=complete, corpus=found, **shared)
 
@@ -146,7 +147,7 @@ class ResultSet(Exports, Sequence[FileResult]):
         return positions
 
     def _subset(self, lines: Sequence[bytes]) -> ResultSet:
-        shared: dict[str, Any] = {"lang": self.lang, "corpus": self._corpus, "workers": self._workers}
+        shared: dict[str, Any] = {"lang": self.lang, "corpus": self._corpus, "reading": self._reading}
         return ResultSet(lines, self.settings, complete=self.complete, **shared)
 
     def take(self, positions: Iterable[int]) -> ResultSet:
@@ -340,7 +341,7 @@ class ResultSet(Exports, Sequence[FileResult]):
         from einvoice.bulk.invoices import read_again
 
         if self._invoices is None or not set(terms) <= set(self._invoices.terms):
-            shared: dict[str, Any] = {"lang": self.lang, "workers": self._workers}
+            shared: dict[str, Any] = {"lang": self.lang, "reading": self._reading}
             self._invoices = read_again(self._lines, self._corpus, terms=terms, **shared)
         return self._invoices
 

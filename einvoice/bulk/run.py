@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from einvoice import validation
 from einvoice.bulk.execution.executors import Pooled, Serial, create_executor
 from einvoice.bulk.execution.progress import progress_bar
-from einvoice.bulk.execution.reading import FEW
+from einvoice.bulk.execution.reading import FEW, Reading
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.items import Item
 from einvoice.bulk.files.sources import Corpus, content_of, corpus, no_files
@@ -116,7 +116,9 @@ def validate_many(
         raise no_files(source)
     if log is not None and complete:
         log.finish(run.lines)
-    return ResultSet(run.lines, run_settings(options), lang=lang, complete=complete, corpus=files, workers=workers)
+    return ResultSet(
+        run.lines, run_settings(options), lang=lang, complete=complete, corpus=files, reading=Reading(workers, progress)
+    )
 
 
 def _require_saxon(engine: Engine) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.bulk.execution import worker
 from einvoice.bulk.execution.executors import create_executor
@@ -23,8 +23,15 @@ from einvoice.validation.pipeline import Document
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-FEW: int = 2
+FEW: Final = 2
 """Number of files for which processes are not started."""
+
+
+class Reading(NamedTuple):
+    """How files are read again: the arguments `workers` and `progress` of the first time."""
+
+    workers: int | None = None
+    progress: bool = True
 
 
 def read_files(
