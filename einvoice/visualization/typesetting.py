@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import functools
 import gc
+import io
 import os
 import threading
 import warnings
@@ -170,7 +171,8 @@ class _Tools:
 @functools.cache
 def _tools() -> _Tools:
     try:
-        import weasyprint
+        with contextlib.redirect_stdout(io.StringIO()):  # without its libraries, it prints advice before it raises
+            import weasyprint
         from cssselect2 import ElementWrapper
         from weasyprint.text.fonts import FontConfiguration
         from weasyprint.urls import URLFetcher

@@ -133,6 +133,7 @@ def test_blocks_nest_and_end_on_errors():
     ],
 )
 def test_the_command_line_follows_the_locale(variables, expected, path, monkeypatch, capsys):
+    monkeypatch.setattr("einvoice.cli.common._windows_locale", lambda: "")
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
     assert main(["validate", str(path)]) == 0
@@ -140,6 +141,15 @@ def test_the_command_line_follows_the_locale(variables, expected, path, monkeypa
     assert ("keine Befunde" in output, "no findings" in output) == (expected == "de", expected == "en")
     assert main(["validate", str(path), "--lang", "fr"]) == 0
     assert capsys.readouterr().out not in (output, "")
+
+
+@pytest.mark.parametrize(("variables", "expected"), [({}, "no findings"), ({"LANG": "de_DE"}, "keine Befunde")])
+def test_the_command_line_follows_windows_without_a_locale(variables, expected, path, monkeypatch, capsys):
+    monkeypatch.setattr("einvoice.cli.common._windows_locale", lambda: "en_GB")
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    assert main(["validate", str(path)]) == 0
+    assert expected in capsys.readouterr().out
 
 
 def test_a_wrong_environment_stops_the_command(path, monkeypatch, capsys):

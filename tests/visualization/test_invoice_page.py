@@ -18,6 +18,7 @@ from lxml import html as parser
 from PIL import Image
 
 import einvoice
+from einvoice.cli import main
 from einvoice.codelists import codes
 from einvoice.errors import MissingDependency
 from einvoice.model.group import Group, terms_of, types_of
@@ -361,6 +362,15 @@ def test_missing_renderer_error_names_its_libraries(monkeypatch):
         invoice_pdf(full_invoice(1))
     assert raised.value.extra == "pdf"
     module._tools.cache_clear()
+
+
+def test_command_generate_names_a_missing_renderer(monkeypatch, sample, capsys):
+    module = sys.modules["einvoice.visualization.typesetting"]
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    module._tools.cache_clear()
+    assert main(["generate", str(sample("draft.json")), "--format", "ZUGFERD"]) == 2
+    module._tools.cache_clear()
+    assert capsys.readouterr().err.startswith("PDFs need weasyprint: pip install")
 
 
 @pytest.mark.parametrize(

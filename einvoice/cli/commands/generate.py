@@ -11,7 +11,7 @@ from einvoice.cli.attachments import add_attach, attached_files
 from einvoice.cli.common import add_lang, replace_file, source
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, Outcome, report_problem
-from einvoice.errors import DraftError
+from einvoice.errors import DraftError, MissingDependency
 from einvoice.generation import Generated, generate
 from einvoice.localization import Messages
 from einvoice.pdf.writer.attachments import NotAttachable
@@ -51,6 +51,9 @@ def run(options: argparse.Namespace) -> int:
         return UNREADABLE
     except NotAttachable as error:
         print(error.text(options.lang), file=sys.stderr)
+        return UNREADABLE
+    except MissingDependency as error:
+        print(error, file=sys.stderr)
         return UNREADABLE
     except OSError as error:
         report_problem(str(error.filename or options.file), error, options.lang)
