@@ -39,30 +39,33 @@ def read(root: Any) -> Sheet:
     lets = [_let(it) for it in children(root, f"{XSL}variable", f"{XSL}param") if it.get("name") not in _OF_PROCESSOR]
     functions = [_declaration(it) for it in children(root, f"{XSL}function") if not _is_of_schxslt(it)]
     patterns: dict[str, list[Rule]] = {}
-    for template in children(root, f"{XSL}template"):
-        if (
-            template.get("match")
-            and template.get("mode")
-            and any(True for _ in template.iter(f"{SVRL}fired-rule", *_REPORTS))
-        ):
-            patterns.setdefault(_pattern(template), []).append(_rule(template, namespaces))
+    for template in _templates(root):
+        patterns.setdefault(_pattern(template), []).append(_rule(template, namespaces))
     for rules in patterns.values():
         rules.sort(key=lambda rule: -rule.priority)
     if not any(rule.assertions for rules in patterns.values() for rule in rules):
         raise NotCompilable("it has no assertions that write SVRL")
     output = next(root.iter(f"{SVRL}schematron-output"), None)
     title = "" if output is None else " ".join(output.get("title", "").split())
+    visits = any("@*" in it.get("select", "") for it in root.iter(f"{XSL}apply-templates") if it.get("mode"))
     default = root.get("xpath-default-namespace", "")
-    visits = any(
-        "@*" in it.get("select", "") for it in root.iter(f"{XSL}apply-templates") if it.get("mode") in patterns
-    )
-    return Sheet("xslt", title, namespaces, lets, functions, _in_order(root, patterns), default, visits)
+    return Sheet("xslt", title, namespaces, lets, functions, [*patterns.values()], default, visits)
 
 
-def _in_order(root: Any, patterns: Mapping[str, list[Rule]]) -> list[list[Rule]]:
-    """Return the patterns in the order in which the sheet applies them."""
-    applied = [it.get("mode") for it in root.iter(f"{XSL}apply-templates") if it.get("mode") in patterns]
-    return [patterns[mode] for mode in dict.fromkeys((*applied, *patterns))]
+def _templates(root: Any) -> list[Any]:
+    """Return the templates with rules, in the order in which the sheet applies their modes to the document.
+
+    A mode that it never applies belongs to an abstract pattern. Templates of one mode keep their order.
+    """
+    found = [
+        it
+        for it in children(root, f"{XSL}template")
+        if it.get("match") and it.get("mode") and next(it.iter(f"{SVRL}fired-rule", *_REPORTS), None) is not None
+    ]
+    applied = [it.get("mode") for it in root.iter(f"{XSL}apply-templates") if it.get("select") == "/"]
+    order = {mode: place for place, mode in enumerate(dict.fromkeys(applied))}
+    known = [it for it in found if it.get("mode") in order]
+    return sorted(known, key=lambda it: order[it.get("mode")]) or found
 
 
 def _is_of_schxslt(function: Any) -> bool:
