@@ -1,4 +1,4 @@
-"""The examples of the README run, and print what it says they print."""
+"""The examples of the README and of the guides run, and print what these say they print."""
 
 import contextlib
 import io
@@ -10,14 +10,28 @@ from pathlib import Path
 
 import pytest
 
+import einvoice
+
 from tests.helpers.paths import ROOT
 
 MARKED = r"<!-- runnable -->\n```(python|sh)\n(.*?)```\n(?:\n```text\n(.*?)```)?"
-EXAMPLES = re.findall(MARKED, (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((Path(einvoice.__file__).parent / "docs").glob("*.md"))]
+EXAMPLES = [it for path in PAGES for it in re.findall(MARKED, path.read_text(encoding="utf-8"), re.DOTALL)]
 
 
-def test_readme_has_nine_examples():
+def test_readme_and_guides_have_nine_examples():
     assert [language for language, _, _ in EXAMPLES] == ["python"] * 4 + ["sh"] * 5
+
+
+def test_readme_is_short():
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 250
+
+
+def test_links_lead_to_files():
+    links = [(path, link) for path in PAGES for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8"))]
+    assert len(links) > len(PAGES)
+    if (ROOT / "einvoice").is_dir():  # beside an installed package there are no other files
+        assert [(path.name, link) for path, link in links if not (path.parent / link).exists()] == []
 
 
 def printed_by(language, code):

@@ -42,7 +42,7 @@ from einvoice.model import terms as business_terms  # noqa: E402
 from einvoice.model.group import Group  # noqa: E402
 from einvoice.rulebook.functions import registry  # noqa: E402
 
-INCLUDED = ("appliance/README.md", "rules/**/*.md")
+INCLUDED = ("appliance/README.md", "einvoice/docs/*.md", "rules/**/*.md")
 """Files of the project that are pages."""
 
 
