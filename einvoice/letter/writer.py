@@ -47,8 +47,8 @@ def letter(
         key = "nothing" if result.is_valid else "not_checked"
         return words[key].format(invoice=_invoice(result, lang)) + "\n"
     listed = [f"{number}. {text}" for number, text in enumerate(asked[:_MAX_ITEMS], 1)]
-    if left := len(asked) - _MAX_ITEMS:
-        listed += [words["more"].format(count=left)] if left > 0 else []
+    if (left := len(asked) - _MAX_ITEMS) > 0:
+        listed.append(words["more"].format(count=left))
     paragraphs = (
         words["subject"].format(invoice=_invoice(result, lang)),
         words["greeting"],
@@ -89,12 +89,10 @@ def _facts(result: ValidationResult, lang: Language) -> Iterator[str]:
 def _errors(result: ValidationResult, causes: Sequence[Cause] | None, lang: Language) -> Iterator[str]:
     """Yield an item for each cause of errors; causes that read the same are one."""
     errors = {id(it) for it in result.errors if it.layer != _OF_VALIDATION}
-    causes = causes if causes is not None or not errors else result.causes()
     known: dict[tuple[str, ...], list[Finding]] = {}
-    for cause in causes or ():
-        if not any(id(it) in errors for it in cause.findings):
-            continue
-        known.setdefault(tuple(_of_cause(cause, lang)), []).extend(cause.findings)
+    for cause in (causes or result.causes()) if errors else ():
+        if any(id(it) in errors for it in cause.findings):
+            known.setdefault(tuple(_of_cause(cause, lang)), []).extend(cause.findings)
     for lines, findings in known.items():
         yield _item(lines, findings, lang)
 
