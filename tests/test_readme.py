@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import einvoice
-
 from tests.helpers.paths import ROOT
 
 MARKED = r"<!-- runnable -->\n```(python|sh)\n(.*?)```\n(?:\n```text\n(.*?)```)?"
@@ -28,10 +27,11 @@ def test_readme_is_short():
 
 
 def test_links_lead_to_files():
-    links = [(path, link) for path in PAGES for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text("utf-8"))]
+    link = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+    links = [(path, it) for path in PAGES for it in link.findall(path.read_text(encoding="utf-8"))]
     assert len(links) > len(PAGES)
     if (ROOT / "einvoice").is_dir():  # beside an installed package there are no other files
-        assert [(path.name, link) for path, link in links if not (path.parent / link).exists()] == []
+        assert [(path.name, it) for path, it in links if not (path.parent / it).exists()] == []
 
 
 def printed_by(language, code):

@@ -288,7 +288,8 @@ def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep
     writer = csv.writer(file, delimiter=sep)
     if header is not None:
         writer.writerow(header)
-    writer.writerows([_cell(content, decimal) for content in cells] for cells in rows)
+    for cells in rows:  # most cells are texts that stay as they are
+        writer.writerow([it if type(it) is str and it[:1] not in _FORMULA else _cell(it, decimal) for it in cells])
     return file.getvalue()
 
 
