@@ -97,9 +97,9 @@ if [[ ${1:-} == python ]]; then
 fi
 
 status=0
-# pytest's arguments come from a file, with the folders of the tests; the doctests of the package come last.
-python -m pytest -n 2 -q -rA --tb=short --color=no \
+# Names appear as tests end: a test that ends its process may end the run, without its summary.
+python -m pytest -n 2 -v --tb=short --color=no \
     -o addopts="--strict-markers --doctest-modules --ignore-glob=**/conftest.py" \
     @.ci/core_tests.txt einvoice "$@" >"$home/tests.txt" || status=$?
-grep -aE '^(FAILED|ERROR|SKIPPED)|^[0-9]+ (passed|failed).* in ' "$home/tests.txt" || tail "$home/tests.txt"
+grep -aE ' (FAILED|ERROR|SKIPPED) |^SKIPPED|[0-9]+ passed' "$home/tests.txt" || tail "$home/tests.txt"
 exit "$status"
