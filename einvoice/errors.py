@@ -70,6 +70,24 @@ class SettingError(ValueError):
     """An environment variable has a value that it cannot have."""
 
 
+class UnknownSpecification(ValueError):  # noqa: N818 (names the state)
+    """The argument `specification` is no identifier and no name of a specification that the syntax can declare.
+
+    Attributes:
+        name: the argument.
+        known: the names.
+    """
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        names = ", ".join(known)
+        super().__init__(f"argument 'specification' must be an identifier or one of {names}, not {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.known)
+
+
 class UnreadableDocument(EinvoiceError):  # noqa: N818 (subclasses name the cause)
     """The input cannot be read as an invoice.
 

@@ -28,6 +28,11 @@ BUSINESS = Plan(
     can_batch=True,
     can_use_api=True,
     can_use_inbound_email=True,
+    can_convert=True,
+    can_extract=True,
+    can_fix=True,
+    can_read=True,
+    can_diff=True,
 )
 
 

@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 import einvoice
 from appliance.api.dependencies import CurrentCaller
+from appliance.api.documents import DOCUMENT_RIGHTS
 from appliance.api.responses import problem_responses
 from appliance.contract.paths import API, artifact_path
-from appliance.contract.schemas import Capabilities, Entitlements
+from appliance.contract.schemas import Capabilities, Entitlements, Plan
 from appliance.contract.serialization import to_json
 from appliance.contract.values import MODES, Engine, Language
 from appliance.services import Services
@@ -36,7 +37,7 @@ _ENDPOINTS = {
 
 
 def capabilities(
-    entitlements: Entitlements,
+    plan: Plan,
     default_engine: Engine,
     languages: Sequence[Language],
     causes_seconds: float,
@@ -47,7 +48,7 @@ def capabilities(
     """Return the response body.
 
     Args:
-        entitlements: entitlements of the key.
+        plan: plan of the key.
         default_engine: engine for requests that do not select one.
         languages: languages of responses.
         causes_seconds: time limit of the search for causes; 0 if there is none.
@@ -58,8 +59,8 @@ def capabilities(
     current = catalog.rule_set
     return {
         "status": "ok",
-        "plan_type": entitlements.plan_type,
-        "entitlements": entitlements.model_dump(include=set(Entitlements.model_fields)),
+        "plan_type": plan.plan_type,
+        "entitlements": plan.model_dump(include=set(Entitlements.model_fields)),
         "limits": {
             "max_upload_size_bytes": MAX_FILE_BYTES,
             "max_upload_size_mb": MAX_FILE_BYTES / (1 << 20),
@@ -97,6 +98,10 @@ def capabilities(
         "causes": {"available": causes_seconds > 0, "max_seconds": causes_seconds},
         "assessment": {"available": True},
         "letter": {"available": causes_seconds > 0},
+        **{
+            name: {"available": getattr(plan, right), "url": f"{base}{API}/{name}"}
+            for name, right in DOCUMENT_RIGHTS.items()
+        },
         "endpoints": {name: f"{base}{path}" for name, path in _ENDPOINTS.items()},
     }
 

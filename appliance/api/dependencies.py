@@ -11,7 +11,7 @@ from starlette.requests import Request
 from appliance.access.auth import KEY_MISSING
 from appliance.access.keys import Key
 from appliance.contract.problems import Problem, ProblemType
-from appliance.contract.schemas import Entitlements
+from appliance.contract.schemas import Plan
 from appliance.contract.values import LANGUAGES, Language
 from einvoice.localization import Messages
 
@@ -31,10 +31,10 @@ DETAILS: Final = {"assess": INVALID_ASSESS, "causes": INVALID_CAUSES, "letter": 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The authenticated caller: its key, and the entitlements of its plan."""
+    """The authenticated caller: its key, and its plan."""
 
     key: Key
-    entitlements: Entitlements
+    entitlements: Plan
 
 
 async def current_caller(request: Request) -> Caller:
@@ -79,6 +79,15 @@ def wants_links(request: Request, fields: Mapping[str, str] = MappingProxyType({
         Problem: one is neither "true" nor "false".
     """
     return all(_boolean(values, "links", "true", INVALID_LINKS) for values in (request.query_params, fields))
+
+
+def is_requested(request: Request, fields: Mapping[str, str], name: str, problem: ProblemType) -> bool:
+    """Return whether the query or the form field `name` is true.
+
+    Raises:
+        Problem: one is neither "true" nor "false".
+    """
+    return any(_boolean(values, name, "false", problem) for values in (request.query_params, fields))
 
 
 def _boolean(values: Mapping[str, str], name: str, default: str, problem: ProblemType) -> bool:

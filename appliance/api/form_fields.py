@@ -14,6 +14,18 @@ INVALID_ENGINE = ProblemType("invalid_engine", 422, example={"known": "native | 
 INVALID_MODE = ProblemType(
     "invalid_validation_mode", 422, example={"known": "current | compatibility", "value": "strict"}
 )
+INVALID_TO = ProblemType("invalid_to", 422, example={"known": "UBL | CII", "value": "PDF"})
+
+_TARGETS: dict[str, str | None] = {"UBL": "UBL", "CII": "CII"}
+
+
+def form_target(fields: Mapping[str, str]) -> str | None:
+    """Return the syntax to convert to; None if the field is missing or empty.
+
+    Raises:
+        Problem: unknown syntax.
+    """
+    return _choice(fields, "to", _TARGETS, "", INVALID_TO) if fields.get("to") else None
 
 
 def form_mode(fields: Mapping[str, str], modes: Mapping[str, Mode]) -> Mode:

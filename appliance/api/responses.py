@@ -1,6 +1,8 @@
 """OpenAPI descriptions of routes: possible problems, and multipart forms."""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from appliance.access.auth import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
@@ -95,6 +97,32 @@ def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: lis
         for name, text in {"causes": _CAUSES, "assess": _ASSESS, "letter": _LETTER}.items()
     ]
     return {"parameters": [*details, LINKS_PARAMETER], "requestBody": body}
+
+
+def file_form(
+    fields: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    flags: Mapping[str, str] = MappingProxyType({}),
+    *,
+    two_files: bool = False,
+) -> dict[str, Any]:
+    """Return the OpenAPI request body of a form with one file or two, further texts, and query parameters.
+
+    Args:
+        fields: schemas of the further form fields.
+        flags: descriptions of query parameters that are true or false.
+        two_files: whether the form has two files.
+    """
+    file: dict[str, Any] = {"type": "string", "format": "binary"}
+    name, files = (
+        ("files", {"type": "array", "items": file, "minItems": 2, "maxItems": 2}) if two_files else ("file", file)
+    )
+    properties = {
+        name: {**files, "description": _FILE},
+        **{field: {"type": "string", **schema} for field, schema in fields.items()},
+    }
+    schema = {"type": "object", "required": [name], "properties": properties}
+    body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    return {"parameters": [_parameter(flag, False, text) for flag, text in flags.items()], "requestBody": body}
 
 
 def _parameter(name: str, default: bool, description: str) -> dict[str, Any]:

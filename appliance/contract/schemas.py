@@ -40,23 +40,30 @@ class Entitlements(BaseModel):
 
 
 class Plan(Entitlements):
-    """A plan: entitlements, and limits that are not part of the response."""
+    """A plan: entitlements, and rights and limits that are not part of the response."""
 
+    can_convert: bool = False
+    can_extract: bool = False
+    can_fix: bool = False
+    can_read: bool = False
+    can_diff: bool = False
     requests_per_minute: int | None = Field(default=None, ge=1)
     concurrent_requests: int | None = Field(default=None, ge=1)
 
 
-class _Response(BaseModel):
+class Response(BaseModel):
+    """Base class of all bodies."""
+
     model_config = ConfigDict(extra="allow")
 
 
-class Health(_Response):
+class Health(Response):
     """The process is alive."""
 
     status: Literal["ok"]
 
 
-class Readiness(_Response):
+class Readiness(Response):
     """Whether the service can validate."""
 
     status: Literal["ready", "degraded", "not_ready"] = Field(
@@ -65,7 +72,7 @@ class Readiness(_Response):
     checks: dict[str, bool] = Field(examples=[{"workers": True, "artifacts": True}])
 
 
-class FindingItem(_Response):
+class FindingItem(Response):
     """A finding: a rule the invoice violates, explained in the requested language."""
 
     code: str = CODE
@@ -87,7 +94,7 @@ class FindingItem(_Response):
     draft_pointer: str | None = Field(default=None, description="Generated invoices: JSON pointer of the draft field.")
 
 
-class InvoiceIdentity(_Response):
+class InvoiceIdentity(Response):
     """What the document declares about itself."""
 
     syntax: Literal["UBL", "CII", ""]
@@ -96,7 +103,7 @@ class InvoiceIdentity(_Response):
     customization_id: str | None = None
 
 
-class ValidationStack(_Response):
+class ValidationStack(Response):
     """The rule sets applied."""
 
     mode: Mode
@@ -107,14 +114,14 @@ class ValidationStack(_Response):
     layers: list[dict[str, Any]]
 
 
-class Compatibility(_Response):
+class Compatibility(Response):
     """How the declared rule set relates to the current one."""
 
     status: RuleSetStatus
     message: str | None
 
 
-class ChangeItem(_Response):
+class ChangeItem(Response):
     """A change of the XML. It was tried: the changed document was validated, and has no new finding."""
 
     text: str
@@ -131,7 +138,7 @@ class ChangeItem(_Response):
     edits: list[dict[str, Any]]
 
 
-class CauseItem(_Response):
+class CauseItem(Response):
     """One thing that is wrong, and the findings that it explains."""
 
     text: str
@@ -146,7 +153,7 @@ class CauseItem(_Response):
     changes: list[ChangeItem]
 
 
-class ValidationDetails(_Response):
+class ValidationDetails(Response):
     """The document and the rule sets applied to it."""
 
     invoice_identity: InvoiceIdentity
@@ -180,7 +187,7 @@ class ValidationDetails(_Response):
     )
 
 
-class InvoiceSummary(_Response):
+class InvoiceSummary(Response):
     """Key data of the invoice."""
 
     invoice_number: str = Field(examples=["R-2026-0001"])
@@ -188,7 +195,7 @@ class InvoiceSummary(_Response):
     format: Literal["UBL", "CII"]
 
 
-class Artifact(_Response):
+class Artifact(Response):
     """A temporary link to a PDF. Fetching it requires an API key of the same holder.
 
     It is unavailable if the plan does not include it, if the invoice has too many lines for a readable PDF, or if the
@@ -203,14 +210,14 @@ class Artifact(_Response):
 UNAVAILABLE = Artifact(available=False, url=None, expires_in_seconds=None)
 
 
-class Artifacts(_Response):
+class Artifacts(Response):
     """The links of a result."""
 
     validation_report_pdf: Artifact
     readable_invoice_pdf: Artifact
 
 
-class ValidationResponse(_Response):
+class ValidationResponse(Response):
     """The validation result of one file."""
 
     status: Literal["done"]
@@ -235,7 +242,7 @@ class BatchItem(ValidationResponse):
     invoice_summary: None
 
 
-class BatchResponse(_Response):
+class BatchResponse(Response):
     """The validation results of several files, in request order."""
 
     status: Literal["done"]
@@ -243,7 +250,7 @@ class BatchResponse(_Response):
     items: list[BatchItem]
 
 
-class EmbeddedXml(_Response):
+class EmbeddedXml(Response):
     """The invoice XML embedded in a PDF."""
 
     available: bool
@@ -258,7 +265,7 @@ class GeneratedArtifacts(Artifacts):
     embedded_xml: EmbeddedXml | None = None
 
 
-class GeneratedValidation(_Response):
+class GeneratedValidation(Response):
     """The validation result of a generated invoice."""
 
     is_valid: bool
@@ -270,7 +277,7 @@ class GeneratedValidation(_Response):
     validation_details: ValidationDetails | None = None
 
 
-class GenerateResponse(_Response):
+class GenerateResponse(Response):
     """An invoice generated from a draft, and its validation result."""
 
     status: Literal["done"]
@@ -285,7 +292,7 @@ class GenerateResponse(_Response):
     artifacts: GeneratedArtifacts
 
 
-class Limits(_Response):
+class Limits(Response):
     """Upload limits."""
 
     max_upload_size_bytes: int = Field(examples=[10485760])
@@ -293,7 +300,7 @@ class Limits(_Response):
     batch_max_files: int = Field(examples=[10])
 
 
-class Endpoints(_Response):
+class Endpoints(Response):
     """URLs of the endpoints; `{token}` is the placeholder for the token of a link."""
 
     validate_: str = Field(alias="validate")
@@ -307,7 +314,7 @@ class Endpoints(_Response):
     error_catalog: str
 
 
-class RuleSet(_Response):
+class RuleSet(Response):
     """A release of a rule set; the operator can select it with EINVOICE_RULESET."""
 
     name: str = Field(examples=["xrechnung-3.0.2"])
@@ -320,7 +327,7 @@ class RuleSet(_Response):
     current: bool = Field(description="Whether this service applies it by default; true for exactly one.")
 
 
-class RuleSetDescription(_Response):
+class RuleSetDescription(Response):
     """A rule set with all its releases."""
 
     name: str = Field(description="Name of the layer in validation stacks.", examples=["xrechnung"])
@@ -333,7 +340,7 @@ class RuleSetDescription(_Response):
     added: bool = Field(description="Whether the operator added it or a newer release of it (EINVOICE_RULES_DIR).")
 
 
-class ReferenceConfiguration(_Response):
+class ReferenceConfiguration(Response):
     """A configuration of official Schematron rules that the reference engine can run."""
 
     name: str
@@ -343,13 +350,13 @@ class ReferenceConfiguration(_Response):
     scenarios: list[str]
 
 
-class NativeEngine(_Response):
+class NativeEngine(Response):
     """The rules of einvoice."""
 
     version: str
 
 
-class ReferenceEngine(_Response):
+class ReferenceEngine(Response):
     """The official Schematron rules, run by Saxon."""
 
     version: str | None = Field(
@@ -358,7 +365,7 @@ class ReferenceEngine(_Response):
     configurations: list[ReferenceConfiguration]
 
 
-class Engines(_Response):
+class Engines(Response):
     """The validation engines, by the values of the form field `engine`."""
 
     native: NativeEngine
@@ -366,14 +373,21 @@ class Engines(_Response):
     default: Engine = Field(description="Engine of requests without the form field `engine` (EINVOICE_ENGINE).")
 
 
-class CausesLimits(_Response):
+class CausesLimits(Response):
     """Limits of the search for the causes of findings (query parameter `causes`)."""
 
     available: bool
     max_seconds: float = Field(description="Maximum time of the search per document (EINVOICE_CAUSES_SECONDS).")
 
 
-class Capabilities(_Response):
+class DocumentEndpoint(Response):
+    """An endpoint for whole documents."""
+
+    available: bool = Field(description="Whether the plan includes it.")
+    url: str
+
+
+class Capabilities(Response):
     """Entitlements of the key and capabilities of the service."""
 
     status: Literal["ok"]
@@ -388,10 +402,15 @@ class Capabilities(_Response):
     specifications: list[RuleSetDescription]
     engines: Engines
     causes: CausesLimits
+    convert: DocumentEndpoint
+    extract: DocumentEndpoint
+    fix: DocumentEndpoint
+    read: DocumentEndpoint
+    diff: DocumentEndpoint
     endpoints: Endpoints
 
 
-class CatalogItem(_Response):
+class CatalogItem(Response):
     """A rule code."""
 
     code: str = CODE
@@ -408,7 +427,7 @@ class CatalogItem(_Response):
     )
 
 
-class CatalogResponse(_Response):
+class CatalogResponse(Response):
     """All rule codes."""
 
     status: Literal["ok"]
@@ -420,14 +439,14 @@ class CatalogResponse(_Response):
     items: list[CatalogItem]
 
 
-class DraftErrorItem(_Response):
+class DraftErrorItem(Response):
     """An error in a draft."""
 
     pointer: str = Field(description="JSON pointer (RFC 6901).", examples=["/lines/0/quantity"])
     message: str
 
 
-class ProblemDetails(_Response):
+class ProblemDetails(Response):
     """Why the request failed (RFC 9457)."""
 
     type: str

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
@@ -40,7 +41,9 @@ async def build_examples(run_job: RunJob) -> Examples:
     Raises:
         Problem: no worker is available.
     """
-    validate, batch, generate = await asyncio.gather(_validate(run_job), _batch(run_job), _generate(run_job))
+    validate, batch, generate, documents = await asyncio.gather(
+        _validate(run_job), _batch(run_job), _generate(run_job), _documents(run_job)
+    )
     catalog = einvoice.catalog().to_dict("en")
     catalog["items"] = catalog["items"][:_CATALOG_ITEMS]
     add_links(catalog["items"], "")
@@ -50,6 +53,7 @@ async def build_examples(run_job: RunJob) -> Examples:
         "validate": validate,
         "validate_batch": batch,
         "generate": generate,
+        **{name: {"200": {"a sample": body}, "422": validate["422"]} for name, body in documents.items()},
         "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", LANGUAGES, 5, BASE)}},
         "error_catalog": {"200": {f"the first {_CATALOG_ITEMS} items": catalog}},
         "invoice_draft_schema": {"200": {"without properties": excerpt}},
@@ -101,6 +105,21 @@ async def _generate(run_job: RunJob) -> dict[str, dict[str, Any]]:
     invalid = {**draft, "format": "PDF", "lines": []}
     problem = (await run_job(_job("generate", json.dumps(invalid).encode()))).head["problem"]
     return {"200": results, "422": {problem["code"]: problem}}
+
+
+async def _documents(run_job: RunJob) -> dict[str, dict[str, Any]]:
+    ubl = _sample("xrechnung-ubl.xml")
+    wrong = ubl.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
+    draft = json.dumps({**einvoice.draft_schema()["examples"][0], "format": "ZUGFERD"}).encode()
+    pdf = (await run_job(_job("generate", draft))).parts[1]
+    jobs = {
+        "convert": _job("convert", ubl, to="CII", specification=None, strict=False),
+        "extract": _job("extract", pdf),
+        "fix": _job("fix", wrong, names=["invoice.xml"], unsafe=False),
+        "read": _job("read", ubl),
+        "diff": replace(_job("diff", ubl, names=["a.xml", "b.xml"]), parts=(ubl, wrong)),
+    }
+    return {name: json.loads((await run_job(job)).parts[0]) for name, job in jobs.items()}
 
 
 def _job(task: str, document: bytes, **head: Any) -> Message:

@@ -21,6 +21,7 @@ from appliance.contract.results import (
     validation_body,
 )
 from appliance.contract.serialization import to_json
+from appliance.workers.document_jobs import DOCUMENT_JOBS
 from appliance.workers.protocol import Message
 
 TOO_MANY_LINES = ProblemType("too_complex", 422, message="too_many_lines")
@@ -207,4 +208,5 @@ _JOBS: dict[str, Callable[[Message], Message]] = {
     "generate": _generate,
     "validation_report_pdf": _render_report,
     "readable_invoice_pdf": _render_invoice,
+    **DOCUMENT_JOBS,
 }

@@ -25,6 +25,7 @@ _KINDS: dict[str, JobKind] = {
     "generate": "generation",
     "validation_report_pdf": "pdf",
     "readable_invoice_pdf": "pdf",
+    "fix": "causes",
 }
 """Kinds of jobs that create documents. They take fifty times as long as a validation, as does a validation with the
 search for causes or with the reference engine, so a worker is kept free of them; all others are validations."""
@@ -231,10 +232,10 @@ class WorkerPool:
 
     def _is_long(self, job: Message, holder: str) -> bool:
         """Return whether a document may take long; what is attached to a small PDF may be large."""
-        document = job.parts[0]
+        size = sum(map(len, job.parts))
         if not self._schedule.is_slow(holder):
-            return len(document) > QUICK_BYTES
-        return len(document) > SURELY_QUICK_BYTES or document.startswith(b"%PDF")
+            return size > QUICK_BYTES
+        return size > SURELY_QUICK_BYTES or any(document.startswith(b"%PDF") for document in job.parts)
 
     async def _run(self, job: Message, turn: Turn) -> Message:
         if self._settings.engine == "native" and _uses_reference(job):

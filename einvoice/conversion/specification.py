@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from einvoice.errors import UnknownSpecification
 from einvoice.facturx.profile import BASIC_WL, EN16931, MINIMUM, Profile, declared_profile
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import normalize_space
@@ -38,20 +39,18 @@ def target_specification(invoice: Invoice, target: Syntax, wanted: str | None) -
         wanted: an identifier, or the name of a specification as in drafts, such as "XRECHNUNG"; None for the default.
 
     Raises:
-        ValueError: `wanted` is no such name and no identifier, or is not defined for the syntax.
+        UnknownSpecification: `wanted` is no such name and no identifier, or is not defined for the syntax.
     """
     if wanted is None:
         return EN16931.specification if target == "UBL" and facturx_profile(invoice) else None
-    return wanted if ":" in wanted else _named(wanted, target)
+    return wanted if ":" in wanted and wanted.isprintable() else _named(wanted, target)
 
 
 def _named(name: str, target: Syntax) -> str:
     usable = [it for it in specifications().values() if it.draft_profile and target in it.syntaxes]
     known = {it.draft_profile: it.identifiers[0] for it in usable}
     if name.upper() not in known:
-        raise ValueError(
-            f"argument 'specification' must be an identifier or one of {', '.join(sorted(known))}, not {name!r}"
-        )
+        raise UnknownSpecification(name, sorted(known))
     return known[name.upper()]
 
 

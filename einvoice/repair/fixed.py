@@ -62,6 +62,18 @@ class Fixed:
         before_name = before_name or self.before.filename
         return unified(self.before.document.data, self.xml, before_name, after_name or before_name)
 
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """Return what was changed as plain data, ready for JSON; amounts are decimal text."""
+        return {
+            "is_changed": self.is_changed,
+            "valid_before": self.before.is_valid,
+            "valid_after": self.after.is_valid,
+            "stated_before": _plain(self.before.invoice),
+            "stated_after": _plain(self.after.invoice),
+            "changes": [{**it.to_dict(lang), **_applicability(it)} for it in self.changes],
+            "remaining": [{**it.to_dict(lang), **_applicability(*it.changes[:1])} for it in self.remaining],
+        }
+
     def __str__(self) -> str:
         return _text(self, self.lang)
 
@@ -94,10 +106,26 @@ def _text(fixed: Fixed, lang: Language) -> str:
     return "\n".join(lines)
 
 
+def _applicability(change: Change | None = None) -> dict[str, str | None]:
+    return {"applicability": None if change is None else change.applicability.name.lower()}
+
+
+def _plain(invoice: Invoice) -> dict[str, Any]:
+    due, vat = (None if it is absent else _decimal(it) for it in (invoice.totals.due, _vat(invoice)))
+    return {"amount_due": due, "total_vat": vat, "lines": len(invoice.lines)}
+
+
+def _decimal(value: Any) -> str:
+    return f"{value.number:f}" if value.number is not absent else str(value.raw.strip())
+
+
+def _vat(invoice: Invoice) -> Any:
+    return next((it.amount for it in invoice.tax_totals if in_currency(it, invoice)), absent)
+
+
 def _stated(invoice: Invoice, lang: Language) -> tuple[str, str, str]:
     """Return amount due (BT-115), total VAT amount (BT-110) and number of invoice lines (BG-25)."""
-    tax = next((it.amount for it in invoice.tax_totals if in_currency(it, invoice)), absent)
-    return _amount(invoice.totals.due, lang), _amount(tax, lang), str(len(invoice.lines))
+    return _amount(invoice.totals.due, lang), _amount(_vat(invoice), lang), str(len(invoice.lines))
 
 
 def _amount(value: Any, lang: Language) -> str:

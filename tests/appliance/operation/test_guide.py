@@ -1,11 +1,19 @@
 """The operator's guide is up to date; .ci/container.sh runs its commands."""
 
+import json
 import re
+import shlex
+import shutil
+import subprocess
 
+import pytest
+
+from appliance.api.documents import DOCUMENT_RIGHTS
 from appliance.settings import Settings, variable_name
 from einvoice.draft.draft import Draft
 from einvoice.syntax.detect import specifications
 from tests.helpers.paths import ROOT
+from tests.helpers.served import UBL, WRONG
 
 GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
 LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
@@ -43,3 +51,21 @@ def test_image_uses_the_tested_versions():
 def test_every_locked_version_has_a_hash():
     text = (ROOT / "appliance" / "requirements.lock").read_text(encoding="utf-8")
     assert all(entry.count("--hash=sha256:") for entry in re.split(r"\n(?=\S)", text.strip()))
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("name", DOCUMENT_RIGHTS)
+def test_request_of_each_endpoint_for_documents(server, tmp_path, name):
+    lines = re.findall(rf"^curl .*/api/external/{name}\?.*$", GUIDE, re.MULTILINE)
+    assert len(lines) == 1
+    pdf = server.generate(format="ZUGFERD").json()["artifacts"]["zugferd_pdf"]["url"]
+    for file, content in {
+        "invoice.xml": WRONG,
+        "other.xml": UBL,
+        "invoice.pdf": server.client.get(pdf).content,
+    }.items():
+        (tmp_path / file).write_bytes(content)
+    line = lines[0].replace("ei_…", server.client.headers["X-API-Key"])
+    command = shlex.split(line.replace("http://127.0.0.1:8080/", str(server.base)))
+    answer = json.loads(subprocess.run([*command, "-sS"], cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert answer["status"] == "done"
