@@ -47,6 +47,8 @@ def compile_variable(select: str | None, element: Any, type_: str, scope: Scope)
     if select is not None:
         compiled = compile_text(select, scope)
     elif any(True for _ in children(element)):
+        if not type_:
+            raise NotCompilable("a variable with content and without a declared type")
         compiled = compile_content(element, scope)
     else:
         text = element.text or ""
@@ -98,14 +100,14 @@ def _copy(frame: Frame) -> Frame:
 
 
 def _sequence(element: Any, scope: Scope) -> Evaluate:
-    return compile_text(element.get("select"), scope).evaluate
+    return compile_text(element.get("select", ""), scope).evaluate
 
 
 def _value_of(element: Any, scope: Scope) -> Evaluate:
     if element.get("select") is None:
         content = compile_content(element, scope).evaluate
         return lambda frame: Untyped("".join(map(text_of, items(content(frame)))))
-    evaluate = as_items(compile_text(element.get("select"), scope))
+    evaluate = as_items(compile_text(element.get("select", ""), scope))
     separator = element.get("separator", " ")
     return lambda frame: Untyped(separator.join(map(text_of, evaluate(frame))))
 
@@ -118,7 +120,7 @@ def _choose(element: Any, scope: Scope) -> Evaluate:
     branches: list[tuple[Callable[[Frame], bool], Evaluate]] = []
     for it in children(element):
         content = compile_content(it, scope).evaluate
-        test = as_boolean(compile_text(it.get("test"), scope)) if it.tag == f"{XSL}when" else lambda frame: True
+        test = as_boolean(compile_text(it.get("test", ""), scope)) if it.tag == f"{XSL}when" else lambda frame: True
         branches.append((test, content))
 
     def evaluate(frame: Frame) -> Any:
@@ -128,14 +130,14 @@ def _choose(element: Any, scope: Scope) -> Evaluate:
 
 
 def _if(element: Any, scope: Scope) -> Evaluate:
-    test, content = as_boolean(compile_text(element.get("test"), scope)), compile_content(element, scope).evaluate
+    test, content = as_boolean(compile_text(element.get("test", ""), scope)), compile_content(element, scope).evaluate
     return lambda frame: content(frame) if test(frame) else ()
 
 
 def _for_each(element: Any, scope: Scope) -> Evaluate:
     if any(True for _ in children(element, f"{XSL}sort")):
         raise NotCompilable("sorted items are not supported")
-    sequence = compile_text(element.get("select"), scope)
+    sequence = compile_text(element.get("select", ""), scope)
     is_nodes = sequence.kind is Kind.NODES or sequence.is_node
     content, found = compile_content(element, replace(scope, has_node=is_nodes)).evaluate, as_items(sequence)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.tree import Node
 from einvoice.schematron.xpath.axes import clark, is_plain_name, name_test
 from einvoice.schematron.xpath.compiled import Kind, as_boolean
@@ -25,6 +26,9 @@ from einvoice.schematron.xpath.nodes import (
     Step,
 )
 from einvoice.schematron.xpath.parser import parse
+
+_OTHER_NODES: Final = ("text()", "comment()", "processing-instruction()")
+_MAX_ALTERNATIVES: Final = 1_000
 
 Matches: TypeAlias = Callable[[Frame, Node], bool]
 
@@ -50,7 +54,10 @@ def compile_pattern(text: str, scope: Scope) -> list[Pattern]:
     Raises:
         NotCompilable: it is no pattern, or not supported.
     """
-    return [_pattern(it, scope) for it in _alternatives(parse(text))]
+    found = list(itertools.islice(_alternatives(parse(text)), _MAX_ALTERNATIVES + 1))
+    if len(found) > _MAX_ALTERNATIVES:
+        raise NotCompilable(f"a context with more than {_MAX_ALTERNATIVES} alternatives")
+    return [_pattern(it, scope) for it in found]
 
 
 def _alternatives(expression: Expression) -> Iterator[Expression]:
@@ -86,6 +93,8 @@ def _joined(first: Expression, last: Expression) -> Expression:
 
 
 def _pattern(expression: Expression, scope: Scope) -> Pattern:
+    if isinstance(expression, Step) and expression.test in _OTHER_NODES:
+        raise NotCompilable(f"{expression.test} as a context")
     if isinstance(expression, Root):
         return Pattern("document", "", lambda frame, node: True)
     if not isinstance(expression, Step):
@@ -139,6 +148,8 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
         frame.item = node
         try:
             return holds(frame)
+        except LimitReached:
+            raise
         except Stopped:
             return False  # an error in a pattern: the node does not match (XSLT 2.0, 5.5.4)
 

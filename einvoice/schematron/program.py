@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.instructions import compile_content, compile_variable
 from einvoice.schematron.patterns import Matches, Pattern, compile_pattern
+from einvoice.schematron.sheets.iso import MAX_ASSERTIONS
 from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Rule, Sheet
 from einvoice.schematron.tree import Document, Node
 from einvoice.schematron.values import items, text_of
@@ -17,7 +18,9 @@ from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_bool
 from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, converted
 from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Lazy, Run
 
-_MAX_ASSERTIONS: Final = 20_000
+_MAX_REPORTS: Final = 50_000
+_COST: Final = 10
+"""Steps that an assertion counts for, and characters of a message that count for one."""
 
 
 class Refused(NamedTuple):
@@ -59,24 +62,29 @@ class _Rule:
         """Yield what its assertions report about a node."""
         lets, tests = self.compiled
         frame = Frame(run, node, {})
-        for name, evaluate in lets:
-            frame.variables[name] = Lazy(evaluate, frame)
+        for name, evaluate, of_document in lets:
+            context = Frame(run, run.document.node, frame.variables) if of_document else frame
+            frame.variables[name] = Lazy(evaluate, context)
+        run.spend(_COST * len(tests))
         for test in tests:
             if test.holds(frame) is test.assertion.fires_if:
                 yield Report(test.assertion, node, _message(test.message, frame))
 
     @cached_property
-    def compiled(self) -> tuple[Sequence[tuple[str, Evaluate]], Sequence[_Test]]:
+    def compiled(self) -> tuple[Sequence[tuple[str, Evaluate, bool]], Sequence[_Test]]:
         """The variables and the assertions that can be compiled; the others are in `refused`."""
         scope, lets, tests = self._scope, [], []
         broken: dict[str, str] = {}
         for let in self._rule.lets:
             try:
+                if let.name in scope.variables:
+                    raise NotCompilable(f"the variable ${let.name} is declared twice")
                 known = compile_variable(let.expression, let.content, let.type, scope)
             except (NotCompilable, Stopped) as error:
                 broken[let.name] = str(error)
+                scope = scope.without_variable(let.name)
                 continue
-            lets.append((let.name, known.evaluate))
+            lets.append((let.name, known.evaluate, let.of_document))
             scope = scope.with_variable(let.name, known)
         for assertion in self._rule.assertions:
             try:
@@ -123,8 +131,10 @@ class Program:
     """
 
     def __init__(self, sheet: Sheet, open_: Callable[[str], Document] | None = None) -> None:
-        if len(sheet.assertions) > _MAX_ASSERTIONS:
-            raise NotCompilable(f"{len(sheet.assertions)} assertions; at most {_MAX_ASSERTIONS} are allowed")
+        if not sheet.assertions:
+            raise NotCompilable("it has no assertions")
+        if len(sheet.assertions) > MAX_ASSERTIONS:
+            raise NotCompilable(f"{len(sheet.assertions)} assertions; at most {MAX_ASSERTIONS} are allowed")
         self.sheet = sheet
         self.refused: list[Refused] = []
         self._broken: dict[str, str] = {}
@@ -154,9 +164,13 @@ class Program:
                     for matches, rule in rules:
                         if matches(frame, node):
                             reports += rule.judge(run, node)
+                            if len(reports) > _MAX_REPORTS:
+                                raise LimitReached(f"more than {_MAX_REPORTS} reports")
                             break
         except RecursionError:
-            raise Stopped("", "an expression or the document is nested too deeply") from None
+            raise LimitReached("an expression or the document is nested too deeply") from None
+        except (ArithmeticError, MemoryError, ValueError) as error:  # such as a number of a million digits
+            raise LimitReached(f"a value that cannot be calculated ({type(error).__name__})") from None
         return reports
 
     def _judged(self, document: Document) -> Iterator[tuple[Node, Sequence[_Candidates]]]:
@@ -240,10 +254,11 @@ def _function(declaration: Declaration, scope: Scope) -> Callable[[Frame, Sequen
     def call(frame: Frame, arguments: Sequence[Any]) -> Any:
         run = frame.run
         run.enter()
-        variables = {name: converted(value, type_) for (name, type_), value in zip(names, arguments, strict=True)}
-        found = converted(content(Frame(run, None, variables)), declaration.type)
-        run.depth -= 1
-        return found
+        try:
+            variables = {name: converted(value, type_) for (name, type_), value in zip(names, arguments, strict=True)}
+            return converted(content(Frame(run, None, variables)), declaration.type)
+        finally:
+            run.depth -= 1
 
     return call
 
@@ -263,4 +278,6 @@ def _test(assertion: Assertion, scope: Scope) -> _Test:
 
 def _message(parts: Sequence[str | Evaluate], frame: Frame) -> str:
     texts = (it if isinstance(it, str) else " ".join(map(text_of, items(it(frame)))) for it in parts)
-    return " ".join("".join(texts).split())
+    message = " ".join("".join(texts).split())
+    frame.run.spend(len(message) // _COST)
+    return message

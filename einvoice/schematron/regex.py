@@ -13,14 +13,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from einvoice.schematron.errors import LimitReached, Stopped
 
 _MAX_PATTERN: Final = 50_000
-_MAX_TRIED: Final = 3
-"""Unbounded repetitions up to which trying takes acceptable time."""
+_MAX_TRIES: Final = 200_000
+"""Attempts up to which trying takes acceptable time."""
+_ENDLESS: Final = -1
 _MAX_STEPS: Final = 5_000_000
 _MAX_STATES: Final = 20_000
 _INFINITE: Final = -1
@@ -117,7 +118,7 @@ class _Reader:
     """Reads a pattern by the grammar of XML Schema, with the additions of XPath."""
 
     def __init__(self, text: str, flags: str) -> None:
-        self._text = text
+        self._text = _without_blanks(text) if "x" in flags else text
         self._flags = flags
         self._at = 0
         self.groups = 0
@@ -178,8 +179,6 @@ class _Reader:
 
     def _atom(self) -> _Part:
         sign = self._next()
-        while "x" in self._flags and sign in _BLANK_CHARACTERS:
-            sign = self._next()
         if sign == "(":
             number = 0
             if not self._take("?:"):
@@ -260,7 +259,11 @@ class _Reader:
         return content, kind.lower() in _CLASSES or kind in "pP"
 
 
-_BLANK_CHARACTERS: Final = " \t\n\r"
+def _without_blanks(text: str) -> str:
+    """Return a pattern without the white space outside of classes (flag x)."""
+    return "".join(
+        it if it.startswith("[") else "".join(it.split()) for it in re.findall(r"\[[^\]]*\]|[^\[]+|\[", text)
+    )
 
 
 def _escaped(sign: str) -> str:
@@ -328,13 +331,18 @@ def _written(part: _Part, flags: str) -> str:
             return f"(?:{'|'.join(_written(it, flags) for it in parts)})"
 
 
-def _is_risky(part: _Part) -> bool:
-    """Return whether trying could take long: what repeats is more than one character, or there are many repetitions."""
-    repeats = [it for it in _walk(part) if isinstance(it, _Repeat) and (it.most == _INFINITE or it.most > _MAX_TRIED)]
-    single = (_without_groups(it.part) for it in repeats)
-    return not all(isinstance(it, _Characters) for it in single) or (
-        sum(it.most == _INFINITE for it in repeats) > _MAX_TRIED
-    )
+def _choices(part: _Part) -> int:
+    """Return how many parts match a number of characters that is found by trying; -1 if trying could take too long.
+
+    Trying `n` of them takes time that grows with the length of the text to the power of `n`.
+    """
+    repeats = [it for it in _walk(part) if isinstance(it, _Repeat)]
+    variable = [it for it in repeats if it.least != it.most]
+    if any(isinstance(it, _Reference) for it in _walk(part)) and variable:
+        return _ENDLESS
+    many = [it for it in repeats if it.most == _INFINITE or it.most > 1]
+    single = all(isinstance(_without_groups(it.part), _Characters) for it in many)
+    return len(variable) if single else _ENDLESS
 
 
 def _without_groups(part: _Part) -> _Part:
@@ -440,48 +448,57 @@ class _Automaton:
         return place == (0 if anchor == "^" else len(text))
 
 
-@dataclass(frozen=True, slots=True)
 class Pattern:
     """A regular expression of XPath.
 
-    Attributes:
-        tried: the pattern of Python; None if trying could take long.
-        followed: what searches it otherwise.
+    Args:
+        part: its tree.
+        flags: the flags of XPath.
         groups: number of its groups.
     """
 
-    tried: re.Pattern[str] | None
-    followed: _Automaton | None
-    groups: int
+    def __init__(self, part: _Part, flags: str, groups: int) -> None:
+        self._part, self._flags, self._groups = part, flags, groups
+        self._choices = _choices(part)
+        self._python = re.compile(_written(part, flags), re.IGNORECASE if "i" in flags else 0)
+
+    @cached_property
+    def _automaton(self) -> _Automaton:
+        return _Automaton(self._part, self._flags)
+
+    def _can_be_tried(self, text: str) -> bool:
+        if self._choices in (0, 1):
+            return True
+        return self._choices != _ENDLESS and (len(text) + 1) ** self._choices <= _MAX_TRIES
 
     def is_in(self, text: str) -> bool:
         """Return whether it occurs in a text (`fn:matches`)."""
-        if self.tried is not None:
-            return self.tried.search(text) is not None
-        assert self.followed is not None
-        return self.followed.found_in(text)
+        if self._can_be_tried(text):
+            return self._python.search(text) is not None
+        return self._automaton.found_in(text)
 
     def replace(self, text: str, replacement: str) -> str:
         """Return a text with each occurrence replaced (`fn:replace`)."""
-        parts = _replacement(replacement, self.groups)
-        return self._tried().sub(lambda it: "".join(_part_of(it, part) for part in parts), text)
+        parts = _replacement(replacement, self._groups)
+        return self._tried(text).sub(lambda it: "".join(_part_of(it, part) for part in parts), text)
 
     def split(self, text: str) -> list[str]:
         """Return the parts of a text between the occurrences (`fn:tokenize`)."""
+        tried = self._tried(text)
         if not text:
             return []
         found, start = [], 0
-        for it in self._tried().finditer(text):
+        for it in tried.finditer(text):
             found.append(text[start : it.start()])
             start = it.end()
         return [*found, text[start:]]
 
-    def _tried(self) -> re.Pattern[str]:
-        if self.tried is None:
+    def _tried(self, text: str) -> re.Pattern[str]:
+        if not self._can_be_tried(text):
             raise LimitReached("a pattern that could take long to replace")
-        if self.tried.match(""):
+        if self._python.match(""):
             raise Stopped("FORX0003", "a pattern that matches nothing")
-        return self.tried
+        return self._python
 
 
 def _part_of(match: re.Match[str], part: str | int) -> str:
@@ -513,14 +530,11 @@ def pattern(text: str, flags: str = "") -> Pattern:
     if len(text) > _MAX_PATTERN:
         raise LimitReached("a pattern is too long")
     if "q" in flags:
-        return Pattern(re.compile(re.escape(text), re.IGNORECASE if "i" in flags else 0), None, 0)
+        return Pattern(_Chain(tuple(_Characters(_escaped(it)) for it in text)), flags, 0)
     reader = _Reader(text, flags)
     try:
-        part = reader.whole()
-        if _is_risky(part):
-            return Pattern(None, _Automaton(part, flags), reader.groups)
-        return Pattern(re.compile(_written(part, flags), re.IGNORECASE if "i" in flags else 0), None, reader.groups)
+        return Pattern(reader.whole(), flags, reader.groups)
     except RecursionError:
         raise LimitReached("a pattern is nested too deeply") from None
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         raise Stopped("FORX0002", f"the pattern '{text[:60]}' is not valid: {error}") from None

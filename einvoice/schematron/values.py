@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final
 
-from einvoice.schematron.errors import Stopped
+from einvoice.schematron.errors import LimitReached, Stopped
 from einvoice.schematron.tree import Attribute, Element, Text
 
 BLANKS: Final = " \t\r\n"
@@ -26,10 +26,15 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
 _DATE: Final = re.compile(r"(-?\d{4,})-(\d\d)-(\d\d)(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _TIME: Final = re.compile(r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00)(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
+_MAX_PLACES: Final = 1_000
+_MAX_ZONE: Final = 14 * 60
 _SPECIAL: Final = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 _DIGITS: Final = Context(prec=60)
 """Decimals are exact; a quotient has more digits than Saxon's, which no rounding that sheets use can tell."""
-_MAX_LENGTH: Final = 10_000
+_EXACT: Final = Context(prec=100_000)
+_MAX_BITS: Final = 100_000
+"""Size of an integer; multiplied again and again, it would fill the memory."""
+_MAX_LENGTH: Final = 4_000
 """Characters of a number; longer ones would take long to convert."""
 
 
@@ -54,6 +59,8 @@ class Date:
         except ValueError:
             raise Stopped("FORG0001", f"'{text[:40]}' is no date") from None
         offset = 0 if zone in (None, "Z") else int(zone[1:3]) * 60 + int(zone[4:])
+        if offset > _MAX_ZONE:
+            raise Stopped("FORG0001", f"'{text[:40]}' is no date")
         self.minutes = self.day.toordinal() * 1440 - (-offset if zone and zone[0] == "-" else offset)
         self.text = text
 
@@ -365,6 +372,8 @@ def arithmetic(sign: str, left: Any, right: Any) -> Any:
             raise Stopped("FOAR0001", "division by zero")
         return _EXACT_DIVISION[sign](a, b)
     if isinstance(a, int) and isinstance(b, int):
+        if sign == "*" and a.bit_length() + b.bit_length() > _MAX_BITS:
+            raise LimitReached("a number is too long")
         return {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](a, b)
     return {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply}[sign](Decimal(a), Decimal(b))
 
@@ -397,16 +406,22 @@ _DOUBLE_ARITHMETIC: Final[Mapping[str, Callable[[float, float], Any]]] = {
 }
 
 
+def _exact_whole(a: Any, b: Any) -> int:
+    """Return the quotient without its fraction, of numbers with any number of digits."""
+    (above, below), (other_above, other_below) = a.as_integer_ratio(), b.as_integer_ratio()
+    quotient: int = abs(above * other_below) // abs(below * other_above)
+    return -quotient if (a < 0) != (b < 0) else quotient
+
+
 def _exact_rest(a: Any, b: Any) -> Any:
     if isinstance(a, int) and isinstance(b, int):
-        return int(math.copysign(1, a)) * (abs(a) % abs(b))
-    whole = (Decimal(a) / Decimal(b)).to_integral_value("ROUND_DOWN")
-    return Decimal(a) - whole * Decimal(b)
+        return abs(a) % abs(b) * (-1 if a < 0 else 1)
+    return _EXACT.subtract(Decimal(a), _EXACT.multiply(Decimal(_exact_whole(a, b)), Decimal(b)))
 
 
 _EXACT_DIVISION: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "div": lambda a, b: _DIGITS.divide(Decimal(a), Decimal(b)),
-    "idiv": lambda a, b: int((abs(a) // abs(b)) if (a < 0) == (b < 0) else -(abs(a) // abs(b))),
+    "idiv": _exact_whole,
     "mod": _exact_rest,
 }
 
@@ -427,8 +442,12 @@ def rounded(value: Any, places: int, how: str) -> Any:
         how: "half_up" (towards positive infinity, as `fn:round`), "half_even", "floor", "ceiling".
     """
     number = number_item(value)
-    if number is None or isinstance(number, int):
+    if number is None or (isinstance(number, int) and places >= 0):
         return number
+    if abs(places) > _MAX_PLACES:
+        raise LimitReached(f"rounding to {places} places")
+    if isinstance(number, int):
+        return int(_rounded(Decimal(number), places, how))
     if isinstance(number, float):
         if not math.isfinite(number) or not number:
             return number

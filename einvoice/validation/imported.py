@@ -11,7 +11,7 @@ from einvoice.quotation import quote
 from einvoice.reference import ReferenceFinding
 from einvoice.reference.bundles.imports import KIND, ImportedSheet, imported_sheets
 from einvoice.result import Finding, Layer, Severity
-from einvoice.schematron.errors import Stopped
+from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.load import applies
 from einvoice.schematron.program import Report
 from einvoice.schematron.tree import Document
@@ -58,8 +58,10 @@ def _judged(sheet: ImportedSheet, document: Document, elements: Mapping[Any, Any
     try:
         if not applies(sheet.scenario.match, sheet.scenario.namespaces, document):
             return NOTHING
+        if program is None:
+            raise NotCompilable(sheet.problem)
         reports = program.run(document)
-    except Stopped as error:
+    except (NotCompilable, Stopped) as error:
         values = {"artefact": resource.title, "layer": sheet.name, "detail": f"{error}."}
         return Outcome([context.build.of_entry(_STOPPED, sheet.name, context.document.root, values)], [_failed(layer)])
     found = FindingsByCode()

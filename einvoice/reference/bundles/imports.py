@@ -47,12 +47,21 @@ class Imported:
 
 
 class ImportedSheet(NamedTuple):
-    """A sheet that judges documents: the name and title of the import, its condition, and its program."""
+    """A sheet that judges documents.
+
+    Attributes:
+        name: of the import.
+        scenario: its condition.
+        resource: its title and release.
+        program: the compiled sheet; None if the stored file cannot be read any more.
+        problem: why not.
+    """
 
     name: str
     scenario: Scenario
     resource: Resource
-    program: Program
+    program: Program | None
+    problem: str = ""
 
 
 def import_sheets(
@@ -115,6 +124,9 @@ def _compiled(file: Path, folder: Path, match: str | None) -> tuple[Scenario, Pr
         program.compile()
     except (NotCompilable, Stopped) as error:
         raise BundleRejected("not_compiled", file=file.name, reason=str(error)) from None
+    except (ArithmeticError, RecursionError, TypeError, ValueError) as error:  # such as a number of a million digits
+        reason = f"it is too large or nested too deeply ({type(error).__name__})"
+        raise BundleRejected("not_compiled", file=file.name, reason=reason) from None
     sheet = program.sheet
     condition = match or load.syntax_condition(sheet)
     if not condition:
@@ -137,14 +149,14 @@ def _told(refused: Sequence[Refused]) -> str:
 
 
 def imported_sheets() -> Iterator[ImportedSheet]:
-    """Yield the imported sheets, in the order in which they were imported. Compiled sheets are kept in memory.
-
-    Raises:
-        NotCompilable, OSError: a stored file has been changed.
-    """
+    """Yield the imported sheets, in the order in which they were imported. Compiled sheets are kept in memory."""
     for configuration in reversed(store.configurations()):
         if configuration.kind == KIND:
             for scenario in configuration.scenarios:
                 (resource,) = scenario.resources
-                program = load.program(configuration.folder / resource.path, configuration.folder)
-                yield ImportedSheet(configuration.name, scenario, resource, program)
+                try:
+                    program = load.program(configuration.folder / resource.path, configuration.folder)
+                except (NotCompilable, OSError) as error:  # it has been changed or removed
+                    yield ImportedSheet(configuration.name, scenario, resource, None, str(error))
+                else:
+                    yield ImportedSheet(configuration.name, scenario, resource, program)

@@ -1,9 +1,10 @@
-"""Reads ISO Schematron (ISO/IEC 19757-3): abstract patterns and rules, includes of the same folder, phases ignored."""
+"""Reads ISO Schematron (ISO/IEC 19757-3): abstract patterns and rules, includes of the same folder,
+the default phase."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from einvoice.schematron.sheets.names import SCHEMATRON, XS, XSL, children, line
 from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Rule, Sheet
 
 _MAX_INCLUDES: Final = 200
+_MAX_DEPTH: Final = 20
+MAX_ASSERTIONS: Final = 20_000
 _PARAMETER: Final = re.compile(r"\$([\w.\-]+)")
 _Substitute = Callable[[str], str]
 
@@ -33,20 +36,24 @@ def read(root: Any, folder: Path | None, parse: Callable[[bytes], Any]) -> Sheet
 
 
 def _include(root: Any, folder: Path | None, parse: Callable[[bytes], Any]) -> None:
-    """Put the content of included files in the place of the includes."""
-    count = 0
-    while (element := next(root.iter(f"{SCHEMATRON}include"), None)) is not None:
-        count += 1
-        if count > _MAX_INCLUDES:
-            raise NotCompilable(f"more than {_MAX_INCLUDES} includes")
-        included = parse(_file(folder, element.get("href", "")).read_bytes())
-        included.tail = element.tail
-        element.getparent().replace(element, included)
+    """Put the content of included files in the place of the includes; a path is relative to the file that states it."""
+    waiting, count = [(root, folder)], 0
+    while waiting:
+        part, home = waiting.pop()
+        for element in list(part.iter(f"{SCHEMATRON}include")):
+            count += 1
+            if count > _MAX_INCLUDES:
+                raise NotCompilable(f"more than {_MAX_INCLUDES} includes")
+            file = _file(folder, home, element.get("href", ""))
+            included = parse(file.read_bytes())
+            included.tail = element.tail
+            element.getparent().replace(element, included)
+            waiting.append((included, file.parent))
 
 
-def _file(folder: Path | None, name: str) -> Path:
-    path = folder / name if folder else None
-    if path is None or not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):  # type: ignore[union-attr]
+def _file(folder: Path | None, home: Path | None, name: str) -> Path:
+    path = home / name if home else None
+    if folder is None or path is None or not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
         raise NotCompilable(f"the included file {quote(name)} is not beside the sheet")
     return path
 
@@ -65,14 +72,24 @@ class _Reader:
     def sheet(self) -> Sheet:
         """Return the sheet."""
         lets = [_let(it, str) for it in children(self._root, f"{SCHEMATRON}let")]
-        patterns = []
+        active, patterns = self._active(), []
         for element in children(self._root, f"{SCHEMATRON}pattern"):
-            if element.get("abstract") != "true":
+            if element.get("abstract") != "true" and (active is None or element.get("id") in active):
                 body, substitute = self._instance(element)
-                lets += [_let(it, substitute) for it in children(body, f"{SCHEMATRON}let")]
-                patterns.append([*self._rules_of(body, substitute)])
+                own = [_let(it, substitute, of_document=True) for it in children(body, f"{SCHEMATRON}let")]
+                patterns.append([*self._rules_of(body, substitute, own)])
         functions = [_declaration(it) for it in children(self._root, f"{XSL}function")]
         return Sheet("schematron", self._title(), self._namespaces, lets, functions, patterns)
+
+    def _active(self) -> set[str] | None:
+        """Return the patterns of the default phase; None for all."""
+        name = self._root.get("defaultPhase", "#ALL")
+        if name == "#ALL":
+            return None
+        phase = next((it for it in children(self._root, f"{SCHEMATRON}phase") if it.get("id") == name), None)
+        if phase is None:
+            raise NotCompilable(f"the phase '{name}' is not defined")
+        return {it.get("pattern") for it in children(phase, f"{SCHEMATRON}active")}
 
     def _title(self) -> str:
         title = self._root.find(f"{SCHEMATRON}title")
@@ -89,11 +106,11 @@ class _Reader:
             lambda it: given.get(it[1], it[0]) or it[0], text
         )
 
-    def _rules_of(self, pattern: Any, substitute: _Substitute) -> Iterator[Rule]:
+    def _rules_of(self, pattern: Any, substitute: _Substitute, of_pattern: Sequence[Let]) -> Iterator[Rule]:
         for index, element in enumerate(children(pattern, f"{SCHEMATRON}rule")):
             if element.get("abstract") == "true":
                 continue
-            lets: list[Let] = []
+            lets = list(of_pattern)
             assertions: list[Assertion] = []
             self._collect(element, substitute, lets, assertions)
             context = substitute(element.get("context", ""))
@@ -103,19 +120,22 @@ class _Reader:
         self, element: Any, substitute: _Substitute, lets: list[Let], assertions: list[Assertion], depth: int = 0
     ) -> None:
         for it in children(element):
+            if len(assertions) > MAX_ASSERTIONS:
+                raise NotCompilable(f"a rule with more than {MAX_ASSERTIONS} assertions")
             if it.tag == f"{SCHEMATRON}let":
                 lets.append(_let(it, substitute))
             elif it.tag in (f"{SCHEMATRON}assert", f"{SCHEMATRON}report"):
                 assertions.append(_assertion(it, substitute))
             elif it.tag == f"{SCHEMATRON}extends":
-                if it.get("rule") not in self._rules or depth > _MAX_INCLUDES:
+                if it.get("rule") not in self._rules or depth > _MAX_DEPTH:
                     raise NotCompilable(f"line {line(it)}: the rule '{it.get('rule')}' is not defined")
                 self._collect(self._rules[it.get("rule")], substitute, lets, assertions, depth + 1)
 
 
-def _let(element: Any, substitute: _Substitute) -> Let:
+def _let(element: Any, substitute: _Substitute, *, of_document: bool = False) -> Let:
     value = element.get("value")
-    return Let(element.get("name", ""), None if value is None else substitute(value), element, element.get("as", ""))
+    expression = None if value is None else substitute(value)
+    return Let(element.get("name", ""), expression, element, element.get("as", ""), of_document)
 
 
 def _assertion(element: Any, substitute: _Substitute) -> Assertion:

@@ -16,12 +16,14 @@ class Let:
         expression: its value; None if it has content instead.
         content: the element of XSLT with the content.
         type: its declared type; "" for none.
+        of_document: whether the document is its context, not the node that the rule judges.
     """
 
     name: str
     expression: str | None
     content: Any = None
     type: str = ""
+    of_document: bool = False
 
 
 #: A message: texts, and expressions in a tuple of one.

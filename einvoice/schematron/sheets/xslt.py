@@ -23,7 +23,6 @@ _OF_PROCESSOR: Final = frozenset(
     ("archiveDirParameter", "archiveNameParameter", "fileNameParameter", "fileDirParameter", "document-uri")
 )
 """Parameters of the skeleton that no assertion uses."""
-_DEFAULT_PRIORITY: Final = 0.5
 _CONDITIONAL: Final = (f"{XSL}if", f"{XSL}when", f"{XSL}otherwise", f"{XSL}for-each", *_REPORTS)
 _NUMBERS: Final = re.compile(r"\{(\d+(?:,\d+)*)\}")
 """Numbers in braces in an attribute, which XSLT replaces by their values, as in an unescaped `[0-9]{3}`."""
@@ -35,6 +34,8 @@ def read(root: Any) -> Sheet:
     Raises:
         NotCompilable: it has no assertions in a form that is known.
     """
+    if (other := next(children(root, f"{XSL}include", f"{XSL}import"), None)) is not None:
+        raise NotCompilable(f"line {line(other)}: it includes another stylesheet")
     namespaces = {"xs": XS, **{key: uri for key, uri in root.nsmap.items() if key}}
     lets = [_let(it) for it in children(root, f"{XSL}variable", f"{XSL}param") if it.get("name") not in _OF_PROCESSOR]
     functions = [_declaration(it) for it in children(root, f"{XSL}function") if not _is_of_schxslt(it)]
@@ -42,7 +43,7 @@ def read(root: Any) -> Sheet:
     for template in _templates(root):
         patterns.setdefault(_pattern(template), []).append(_rule(template, namespaces))
     for rules in patterns.values():
-        rules.sort(key=lambda rule: -rule.priority)
+        rules.sort(key=lambda rule: (-rule.priority, -rule.line))  # of equal ones, the last
     if not any(rule.assertions for rules in patterns.values() for rule in rules):
         raise NotCompilable("it has no assertions that write SVRL")
     output = next(root.iter(f"{SVRL}schematron-output"), None)
@@ -82,8 +83,15 @@ def _rule(template: Any, namespaces: Mapping[str, str]) -> Rule:
     lets = [_let(it) for it in template.iter(f"{XSL}variable") if not _is_conditional(it, template)]
     found = [_assertion(it, template) for it in template.iter(*_REPORTS)]
     own = {**namespaces, **{key: uri for key, uri in template.nsmap.items() if key}}
-    priority = float(template.get("priority", _DEFAULT_PRIORITY))
+    priority = _priority(template)
     return Rule(template.get("match"), priority, lets, found, own, line(template))
+
+
+def _priority(template: Any) -> float:
+    try:
+        return float(template.get("priority", ""))
+    except ValueError:
+        raise NotCompilable(f"line {line(template)}: a template without a priority") from None
 
 
 def _is_conditional(element: Any, template: Any) -> bool:
@@ -106,6 +114,7 @@ def _assertion(report: Any, template: Any) -> Assertion:
     flag = named.get("flag") or named.get("role") or ""
     around = itertools.takewhile(lambda it: it is not template, report.iterancestors())
     obstacle = "it is in a loop" if any(it.tag == f"{XSL}for-each" for it in around) else ""
+    obstacle = obstacle or ("its code is calculated" if "{" in str(named.get("id", "")) else "")
     return Assertion(code, test, fires_if, flag, _message(report), line(report), obstacle)
 
 
@@ -115,7 +124,7 @@ def _condition(report: Any, template: Any) -> tuple[str, bool]:
     element = report
     while (parent := element.getparent()) is not None and parent is not template:
         if parent.tag == f"{XSL}if":
-            conditions.append((parent.get("test"), True))
+            conditions.append((parent.get("test", ""), True))
         elif parent.tag == f"{XSL}choose" and element.tag in (f"{XSL}when", f"{XSL}otherwise"):
             conditions += _branch(parent, element)
         element = parent
@@ -132,9 +141,9 @@ def _branch(choose: Any, branch: Any) -> Iterator[tuple[str, bool]]:
     for it in children(choose):
         if it is branch:
             break
-        yield it.get("test"), False
+        yield it.get("test", ""), False
     if branch.tag == f"{XSL}when":
-        yield branch.get("test"), True
+        yield branch.get("test", ""), True
 
 
 def _message(report: Any) -> Message:

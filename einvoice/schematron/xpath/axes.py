@@ -11,6 +11,7 @@ from einvoice.schematron.tree import NOTHING, Attribute, Element, Node, Text, be
 Reach: TypeAlias = Callable[[Node], Sequence[Any]]
 Test: TypeAlias = Callable[[Node], bool]
 
+_WITH_TEXTS: Final = ("child", "descendant", "following", "following-sibling", "preceding", "preceding-sibling")
 REVERSE: Final = frozenset(("parent", "ancestor", "ancestor-or-self", "preceding-sibling", "preceding"))
 """Axes whose nodes come in the reverse of document order."""
 
@@ -78,6 +79,8 @@ def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = ""
     """
     if test == "text()":
         return _texts(axis)
+    if test == "node()" and axis in _WITH_TEXTS:
+        raise NotCompilable(f"node() on the axis {axis}, which has texts and comments")
     if is_plain_name(test):
         is_default = default and axis != "attribute" and ":" not in test
         name = f"{{{default}}}{test}" if is_default else clark(test, namespaces)
@@ -125,7 +128,7 @@ def name_test(test: str, namespaces: Mapping[str, str]) -> Test | None:
     if test == "document-node()":
         return lambda node: isinstance(node, Element) and node.source is None
     if test in ("comment()", "processing-instruction()"):
-        return lambda node: False  # the tree has none of them
+        raise NotCompilable(f"{test} is not supported")
     if test.startswith("*:"):
         return lambda node: local_name(node) == test[2:]
     if test.endswith(":*"):

@@ -108,6 +108,12 @@ class Scope:
         """Return the scope with a local variable."""
         return replace(self, variables={**self.variables, name: known})
 
+    def without_variable(self, name: str) -> Scope:
+        """Return the scope without a variable, so that what uses it cannot be compiled."""
+        known = {key: it for key, it in self.variables.items() if key != name}
+        others = {key: it for key, it in self.globals.items() if key != name}
+        return replace(self, variables=known, globals=others)
+
 
 def compile_text(text: str, scope: Scope) -> Compiled:
     """Compile an expression.
@@ -166,7 +172,13 @@ def _items(expression: Items, scope: Scope) -> Compiled:
         return Compiled(Kind.ANY, lambda frame: constants)
     functions = [as_items(it) for it in parts]
     kind = Kind.NODES if parts and all(it.kind is Kind.NODES for it in parts) else Kind.ANY
-    return Compiled(kind, lambda frame: [it for function in functions for it in function(frame)])
+
+    def evaluate(frame: Frame) -> list[Any]:
+        found = [it for function in functions for it in function(frame)]
+        frame.run.spend(len(found))
+        return found
+
+    return Compiled(kind, evaluate)
 
 
 # ---------------------------------------------------------------- logic, comparison, arithmetic

@@ -8,8 +8,10 @@ from typing import Any, Final
 from einvoice.schematron.errors import LimitReached
 from einvoice.schematron.tree import Document
 
-MAX_STEPS: Final = 50_000_000
-"""Nodes and items that the expressions of a sheet may visit in a document; about half a minute."""
+MAX_STEPS: Final = 20_000_000
+"""Nodes and items that the expressions of a sheet may visit in a document; about ten seconds."""
+_COST_OF_CALL: Final = 100
+"""Steps that the call of a function counts for."""
 _MAX_DEPTH: Final = 60
 """Depth of functions that call each other; deeper ones would exceed the stack of Python."""
 
@@ -52,6 +54,7 @@ class Run:
             LimitReached: too many are open.
         """
         self.depth += 1
+        self.spend(_COST_OF_CALL)
         if self.depth > _MAX_DEPTH:
             raise LimitReached(f"functions that call each other {_MAX_DEPTH} times")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from einvoice.schematron import regex
-from einvoice.schematron.errors import Stopped
+from einvoice.schematron.errors import LimitReached, Stopped
 from einvoice.schematron.tree import lexical_name, local_name, namespace
 from einvoice.schematron.values import (
     BLANKS,
@@ -58,6 +58,8 @@ class Function(NamedTuple):
         return self.arguments[min(index, len(self.arguments) - 1)]
 
 
+_MAX_TEXT: Final = 20_000_000
+"""Characters of a text, twice as many as a document has."""
 FUNCTIONS: Final[dict[str, Function]] = {}
 
 
@@ -77,11 +79,18 @@ def _function(
 
 # ---------------------------------------------------------------- texts
 
+
+def _joined(*parts: str) -> str:
+    if sum(map(len, parts)) > _MAX_TEXT:
+        raise LimitReached("a text is too long")
+    return "".join(parts)
+
+
 _function("string", "text", Kind.TEXT, of_context=True)(lambda text: text)
 _function("string-length", "string", Kind.ITEM, of_context=True)(len)
 _function("upper-case", "string", Kind.TEXT)(str.upper)
 _function("lower-case", "string", Kind.TEXT)(str.lower)
-_function("concat", "text", Kind.TEXT, least=2, repeats=True)(lambda *parts: "".join(parts))
+_function("concat", "text", Kind.TEXT, least=2, repeats=True)(_joined)
 _function("contains", "string string", Kind.BOOLEAN)(lambda text, part: part in text)
 _function("starts-with", "string string", Kind.BOOLEAN)(lambda text, part: text.startswith(part))
 _function("ends-with", "string string", Kind.BOOLEAN)(lambda text, part: text.endswith(part))
@@ -130,7 +139,7 @@ def _translate(text: str, of: str, to: str) -> str:
 
 @_function("string-join", "items string", Kind.TEXT, least=1)
 def _string_join(parts: Sequence[Any], separator: str = "") -> str:
-    return separator.join(text_of(it) for it in atoms(parts))
+    return _joined(separator.join(text_of(it) for it in atoms(parts)))
 
 
 @_function("matches", "string string string", Kind.BOOLEAN, least=2)
@@ -144,8 +153,8 @@ def _replace(text: str, pattern: str, replacement: str, flags: str = "") -> str:
 
 
 @_function("tokenize", "string string string", Kind.ANY, least=1)
-def _tokenize(text: str, pattern: str = "", flags: str = "") -> list[str]:
-    return regex.pattern(pattern, flags).split(text) if pattern else normalize_space(text).split()
+def _tokenize(text: str, pattern: str | None = None, flags: str = "") -> list[str]:
+    return normalize_space(text).split() if pattern is None else regex.pattern(pattern, flags).split(text)
 
 
 @_function("string-to-codepoints", "string", Kind.ANY)
