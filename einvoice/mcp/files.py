@@ -51,7 +51,11 @@ class Folders:
             raise Refused(
                 "No folder was named when the server was started: einvoice mcp FOLDER. Give the content instead."
             )
-        found = (self._folders[0] / path).resolve()  # also follows links
+        try:
+            found = (self._folders[0] / path).resolve()  # also follows links
+            found.exists()
+        except (OSError, ValueError):  # too long, or with characters that no name has
+            raise Refused(f"{quote(path, limit=100)} is no valid path.") from None
         if not any(found.is_relative_to(folder) for folder in self._folders):
             raise Refused(f"The file {quote(path)} is not below {self._named()}.")
         return found

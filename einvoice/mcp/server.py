@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 MAX_CHARACTERS: Final = 50_000
-"""Length of an answer; longer documents are written to a file."""
+"""Length of a document in an answer; a longer one is written to a file."""
+_DECLARATION: Final = r"^\s*<\?xml[^>]*\?>"
 _MAX_FINDINGS: Final = 50
 _MAX_CAUSES: Final = 10
 _INSTRUCTIONS: Final = """\
@@ -160,7 +162,8 @@ class Tools:
     def _source(self, path: str, content: str) -> Path | bytes:
         if bool(path) is bool(content):
             raise Refused("Give either `path` or `content`.")
-        return self._folders.existing(path) if path else content.encode()
+        # The content is text already, whatever encoding it declares.
+        return self._folders.existing(path) if path else re.sub(_DECLARATION, "", content, count=1).encode()
 
     def _language(self, lang: str) -> str:
         if lang and not is_available(lang):

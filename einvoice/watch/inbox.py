@@ -15,7 +15,7 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -69,14 +69,20 @@ class Inbox:
             self._lock.close()
             self._own.with_suffix(_LOCK).unlink(missing_ok=True)
 
-    def claims(self) -> Iterator[Claim]:
-        """Yield the files that have arrived and are complete, each claimed for this watcher when it is yielded."""
+    def claims(self, failed: Callable[[str, OSError], None]) -> Iterator[Claim]:
+        """Yield the files that have arrived and are complete, each claimed for this watcher when it is yielded.
+
+        `failed` is told the name of a file that cannot be moved.
+        """
         self._take_over()
         for path in self._arrived():
             claimed = self._own / path.name
             try:
                 path.rename(claimed)
             except FileNotFoundError:  # another watcher was faster
+                continue
+            except OSError as error:
+                failed(path.name, error)
                 continue
             yield Claim(claimed, path.name)
 
@@ -93,7 +99,7 @@ class Inbox:
                 with contextlib.suppress(FileNotFoundError):
                     if entry.is_file(follow_symlinks=False):
                         changed = entry.stat(follow_symlinks=False).st_mtime_ns
-                        if now - changed >= self._settle * _NANOSECONDS:
+                        if abs(now - changed) >= self._settle * _NANOSECONDS:  # the clock of the sender may be ahead
                             found.append((changed, Path(entry.path)))
         return [path for _, path in sorted(found)]
 

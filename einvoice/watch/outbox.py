@@ -31,6 +31,10 @@ Report: TypeAlias = Literal["html", "pdf", "none"]
 
 _BLOCK: Final = 1 << 20
 _DIGITS: Final = 12
+_RESULT: Final = ".json"
+_MAX_NAME: Final = 200
+"""Bytes of a name that leave room for those of its result, its report and temporary files."""
+_MAX_STEM: Final = 40
 _NOT_OPENED: Final = "FILE-OPEN"
 
 
@@ -70,8 +74,8 @@ class Outbox:
         """
         verdict, plain, report = self._judged(claim)
         target = self._target(verdict, claim)
-        content = json.dumps(plain, ensure_ascii=False, indent=1).encode()
-        _write(target.with_name(f"{target.name}.json"), content)
+        content = json.dumps(plain, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+        _write(target.with_name(f"{target.name}{_RESULT}"), content)
         if report:
             _write(target.with_name(f"{target.name}.{self._report}"), report)
         _move(claim.path, target)
@@ -96,14 +100,26 @@ class Outbox:
             return b""
         if self._report == "pdf":
             return report_pdf(result, self._lang)
-        return report_html(result, self._lang).encode()
+        return report_html(result, self._lang).encode("utf-8", "backslashreplace")
 
     def _target(self, verdict: Verdict, claim: Claim) -> Path:
         """Return where the invoice belongs; one with the name of another invoice gets its SHA-256 in the name."""
-        target = self._folder / verdict / claim.name
-        if not target.exists() or _digest(target) == (own := _digest(claim.path)):
+        target, own = self._folder / verdict / claim.name, _digest(claim.path)
+        result = target.with_name(f"{target.name}{_RESULT}")
+        is_free = _digest(target) == own if target.exists() else _is_result_of(result, claim.name)
+        if is_free and len(os.fsencode(claim.name)) <= _MAX_NAME:
             return target
-        return target.with_stem(f"{target.stem}.{own[:_DIGITS]}")
+        return target.with_name(f"{target.stem[:_MAX_STEM]}.{own[:_DIGITS]}{target.suffix}")
+
+
+def _is_result_of(path: Path, name: str) -> bool:
+    """Return whether a path is free, or has the result of an invoice of this name, which a killed watcher has left."""
+    try:
+        return bool(json.loads(path.read_bytes())["file"] == name)
+    except FileNotFoundError:
+        return True
+    except (KeyError, TypeError, ValueError, OSError):  # an invoice of that name
+        return False
 
 
 def _digest(path: Path) -> str:

@@ -19,40 +19,41 @@ def watch(
     *,
     interval: float,
     is_stopped: Callable[[], bool],
-    failed: Callable[[Claim, OSError], None],
+    failed: Callable[[str, OSError], None],
     once: bool = False,
 ) -> Iterator[tuple[Claim, Sorted]]:
     """Sort what arrives until it is stopped; yield each invoice that is sorted.
 
-    A file that cannot be sorted is given back, and tried again later.
+    A file that cannot be sorted is given back, and tried again half a minute later; the others go on.
 
     Args:
         inbox: where invoices arrive; it must be open.
         outbox: where they are sorted to.
         interval: seconds between two looks at the folder.
         is_stopped: asked after each file and while waiting.
-        failed: told about a file that cannot be sorted at the moment.
-        once: whether to end when no file is left, or one cannot be sorted.
+        failed: told the name of a file that cannot be sorted at the moment.
+        once: whether to end when all files have been tried.
 
     Raises:
         OSError: the folder cannot be read.
         RuleError, MissingDependency: as `Outbox.sort`.
     """
+    problems: dict[str, OSError] = {}
     while not is_stopped():
-        has_failed = False
-        for claim in inbox.claims():
+        problems.clear()
+        for claim in inbox.claims(problems.__setitem__):
             try:
                 yield claim, outbox.sort(claim)
             except OSError as error:
-                inbox.release()
-                failed(claim, error)
-                has_failed = True
-                break
+                problems[claim.name] = error
             if is_stopped():
                 return
+        inbox.release()
+        for name, problem in problems.items():
+            failed(name, problem)
         if once:
             return
-        _wait(_PAUSE if has_failed else interval, is_stopped)
+        _wait(_PAUSE if problems else interval, is_stopped)
 
 
 def _wait(seconds: float, is_stopped: Callable[[], bool]) -> None:

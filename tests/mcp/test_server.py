@@ -51,7 +51,8 @@ async def test_each_tool(folder):
         wrong = await called(client, "validate", path="wrong.xml", lang="de")
         assert not wrong["is_valid"]
         assert "BR-CO-15" in {it["code"] for it in wrong["findings"]}
-        content = (folder / "wrong.xml").read_text("utf-8")
+        content = (folder / "wrong.xml").read_text("utf-8").replace("UTF-8", "ISO-8859-1").replace("Moser", "Möser")
+        assert "Möser" in json.dumps(await called(client, "read", content=content), ensure_ascii=False)
         assert not (await called(client, "validate", content=content))["is_valid"]
 
         causes = await called(client, "causes", path="wrong.xml")
@@ -83,6 +84,8 @@ REFUSED = [
     ("convert", {"to": "CII", "path": "wrong.xml", "output": "../new.xml"}, "is not below"),
     ("generate", {"draft": {"nothing": 1}}, "nothing"),
     ("validate", {"path": "link.xml"}, "is not below"),
+    ("validate", {"path": "x" * 5_000}, "no valid path"),
+    ("validate", {"path": "a\0b"}, "no valid path"),
 ]
 
 

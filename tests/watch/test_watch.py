@@ -99,12 +99,12 @@ def test_a_full_disk_loses_nothing(folders, monkeypatch):
         options = {"interval": 0, "is_stopped": lambda: False, "once": True}
         with Inbox(inbox, 0) as opened:
             box = Outbox(out, lang="de", report="none")
-            return [it.name for it, _ in watch(opened, box, failed=lambda claim, error: told.append(error), **options)]
+            return [it.name for it, _ in watch(opened, box, failed=lambda name, error: told.append(error), **options)]
 
     with monkeypatch.context() as patched:
         patched.setattr(outbox_module, "_write", refuse)
         assert sort() == []
-    assert told == [full]
+    assert told == [full, full]
     assert names(inbox) == {"a.xml", "b.xml"}
     assert sorted(sort()) == ["a.xml", "b.xml"]
 
@@ -113,7 +113,7 @@ def test_files_of_a_killed_watcher_are_taken_over(folders):
     inbox, out = folders
     arrive(inbox, a=VALID)
     code = "import sys, time; from pathlib import Path; from einvoice.watch import Inbox\n"
-    code += "box = Inbox(Path(sys.argv[1]), 0).__enter__(); next(box.claims()); print('claimed', flush=True)\n"
+    code += "box = Inbox(Path(sys.argv[1]), 0).__enter__(); next(box.claims(print)); print('claimed', flush=True)\n"
     code += "time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", code, str(inbox)], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "claimed\n"
@@ -136,7 +136,30 @@ def test_sigterm_ends_it(folders):
     assert names(inbox) == set()
 
 
-@pytest.mark.parametrize(("first", "second"), [("nothing", "out"), ("in", "in")])
+def test_a_file_with_the_name_of_a_result_is_not_overwritten(folders):
+    inbox, out = folders
+    (inbox / "a.xml.json").write_bytes(b"no invoice")
+    assert once(inbox, out) == 0
+    arrive(inbox, a=b"none either")
+    assert once(inbox, out) == 0
+    assert (out / "unreadable/a.xml.json").read_bytes() == b"no invoice"
+    assert sum(it.read_bytes() == b"none either" for it in (out / "unreadable").iterdir()) == 1
+
+
+def test_odd_names_and_what_cannot_be_sorted_do_not_stop_the_others(folders):
+    inbox, out = folders
+    arrive(inbox, **{"x" * 240: VALID})
+    (inbox / os.fsdecode(b"a\xff.xml")).write_bytes(VALID)
+    assert once(inbox, out) == 0
+    assert len(list((out / "valid").glob("*.xml"))) == 2
+    (out / "valid" / "b.xml").mkdir()
+    arrive(inbox, b=VALID, c=VALID)
+    assert once(inbox, out) == 2
+    assert (out / "valid" / "c.xml").exists()
+    assert names(inbox) == {"b.xml"}
+
+
+@pytest.mark.parametrize(("first", "second"), [("nothing", "out"), ("in", "in"), ("in", ".")])
 def test_folders_must_exist_and_differ(folders, capsys, first, second):
     root = folders[0].parent
     with pytest.raises(SystemExit):

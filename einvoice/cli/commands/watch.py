@@ -26,7 +26,8 @@ def add_to(commands: Any) -> None:
         help="sort the invoices that arrive in a folder",
         description="Validate each invoice that arrives in a folder and move it to OUT/valid, OUT/invalid or "
         "OUT/unreadable, with its result (JSON) and report beside it. Several may watch the same folder. Ends with "
-        "SIGTERM or SIGINT. Exit status: 0 ended as asked, 2 a folder or rule set cannot be used.",
+        "SIGTERM or SIGINT. Exit status: 0 ended as asked; 2 a folder or rule set cannot be used, or, with --once, a "
+        "file could not be sorted.",
     )
     parser.add_argument("inbox", metavar="IN", type=Path, help="folder in which invoices arrive")
     parser.add_argument("outbox", metavar="OUT", type=Path, help="folder for the sorted invoices")
@@ -50,20 +51,23 @@ def _seconds(text: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     """Sort until asked to end; print a line for each invoice and return the exit status."""
-    from einvoice.watch import Claim, Inbox, Outbox, watch
+    from einvoice.watch import Inbox, Outbox, watch
 
     if not options.inbox.is_dir():
         options.reject(f"{printable(str(options.inbox))} is not a folder")
-    if options.outbox.resolve() == options.inbox.resolve():
-        options.reject("IN and OUT must be different folders")
+    if options.inbox.resolve().is_relative_to(options.outbox.resolve()):
+        options.reject("IN and OUT must be different folders, and IN must not be inside OUT")
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda signum, frame: stopped.append(signum))
     labels = _LABELS[options.lang]
 
-    def failed(claim: Claim, error: OSError) -> None:
-        print(f"{_now()} {labels['again'].format(file=printable(claim.name))}", file=sys.stderr, end=" ", flush=True)
-        report_problem(str(claim.path), error, options.lang)
+    problems: list[str] = []
+
+    def failed(name: str, error: OSError) -> None:
+        problems.append(name)
+        print(f"{_now()} {labels['again'].format(file=printable(name))}", file=sys.stderr, end=" ", flush=True)
+        report_problem(name, error, options.lang)
 
     try:
         outbox = Outbox(options.outbox, lang=options.lang, report=options.report, rules=options.rules)
@@ -83,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         report_problem("", error, options.lang)
         return FAILED
-    return DONE
+    return FAILED if options.once and problems else DONE
 
 
 def _now() -> str:
