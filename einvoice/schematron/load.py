@@ -41,7 +41,7 @@ def read(path: Path, folder: Path | None = None) -> Sheet:
     if root.tag in (f"{XSL}stylesheet", f"{XSL}transform"):
         return xslt.read(root)
     if root.tag == f"{SCHEMATRON}schema":
-        return iso.read(root, folder, _root)
+        return iso.read(root, folder, _root, path.parent)
     raise NotCompilable("it is neither Schematron nor a stylesheet (XSLT)")
 
 

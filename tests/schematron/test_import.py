@@ -136,3 +136,24 @@ def test_names_of_layers_are_reserved(sheet, name):
 def test_condition_that_is_no_xpath_is_refused(sheet):
     with pytest.raises(BundleRejected, match="found ''"):
         import_sheets(sheet, match="count(")
+
+
+def test_a_stored_sheet_that_cannot_be_read_did_not_run(sheet, sample):
+    made = import_sheets(sheet)
+    stored = made.configuration.folder / "house.sch"
+    stored.write_text("damaged", "utf-8")
+    result = einvoice.validate(sample("ubl-invoice.xml"))
+    assert [it.code for it in result.findings if it.layer == "house"] == ["REFERENCE-STOPPED"]
+    assert not result.is_valid
+
+
+def test_includes_are_relative_to_the_file_that_states_them(sheet, sample, tmp_path):
+    text = sheet.read_text("utf-8")
+    start, end = text.index("<pattern>"), text.index("</pattern>") + len("</pattern>")
+    part = text[start:end].replace("<pattern>", '<pattern xmlns="http://purl.oclc.org/dsdl/schematron">')
+    archive = tmp_path / "set.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("set/main.sch", text[:start] + '<include href="parts/a.sch"/>' + text[end:])
+        packed.writestr("set/parts/a.sch", part)
+    import_sheets(archive)
+    assert {it.code for it in found(sample("ubl-invoice.xml"))} == {"HOUSE-1", "BR-21"}

@@ -105,3 +105,88 @@ def test_deep_document_needs_no_recursion():
     deep = "<a>" * 2_000 + "</a>" * 2_000
     root = etree.fromstring(deep.encode(), etree.XMLParser(huge_tree=True))
     assert program(SCHEMATRON).run(Document(root)) == []
+
+
+def schema(*patterns: str, attributes: str = "", before: str = "") -> str:
+    """Return a Schematron with these patterns, whose prefix `t` is that of the document."""
+    return (
+        f'<schema xmlns="http://purl.oclc.org/dsdl/schematron" {attributes}><ns prefix="t" uri="urn:test"/>'
+        f"{before}{''.join(patterns)}</schema>"
+    )
+
+
+def pattern(content: str, name: str = "p", let: str = "") -> str:
+    return f'<pattern id="{name}">{let}<rule context="{content}</rule></pattern>'
+
+
+def test_variables_of_a_pattern_are_its_own():
+    one = pattern('t:total"><assert id="A" test="$x = 1"/>', "a", '<let name="x" value="1"/>')
+    two = pattern('t:total"><assert id="B" test="$x = 2"/>', "b", '<let name="x" value="2"/>')
+    assert codes(program(schema(one, two))) == []
+    of_document = pattern(
+        't:total"><assert id="A" test="$x = 3"/>', "a", '<let name="x" value="count(t:order/t:line)"/>'
+    )
+    assert codes(program(schema(of_document))) == []
+
+
+def test_only_the_default_phase_is_active():
+    phases = '<phase id="one"><active pattern="a"/></phase>'
+    both = [
+        pattern('t:total"><assert id="A" test="false()"/>', "a"),
+        pattern('t:total"><assert id="B" test="false()"/>'),
+    ]
+    assert codes(program(schema(*both, before=phases))) == ["A", "B"]
+    assert codes(program(schema(*both, before=phases, attributes='defaultPhase="one"'))) == ["A"]
+    with pytest.raises(NotCompilable, match="phase 'two'"):
+        program(schema(*both, before=phases, attributes='defaultPhase="two"'))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('t:note/text()"><assert id="A" test="false()"/>', "as a context"),
+        ('t:total"><assert id="A" test="count(comment()) = 0"/>', "comment"),
+        ('t:total"><assert id="A" test="count(node()) = 0"/>', "node()"),
+        ('t:total"><let name="x" value="1"/><let name="x" value="$x + 1"/><assert id="A" test="$x = 2"/>', "twice"),
+        ('t:total"><let name="x"><b>1</b></let><assert id="A" test="$x = 1"/>', "declared type"),
+    ],
+)
+def test_what_has_no_meaning_here_is_refused(content, reason):
+    ((code, _, told),) = program(schema(pattern(content))).refused
+    assert (code, reason in told) == ("A", True), told
+
+
+def test_an_error_in_a_context_is_no_match_and_a_limit_ends_the_sheet():
+    of_error = pattern('t:line[xs:decimal(t:price) = 2.005]"><assert id="A" test="false()"/>')
+    assert codes(program(schema(of_error))) == ["A"]
+    of_limit = pattern("t:note[replace(., '(on|tw)+', '') != '']\"><assert id=\"A\" test=\"false()\"/>")
+    with pytest.raises(LimitReached):
+        codes(program(schema(of_limit)))
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["xs:integer(t:note) = 1", "$big * $big = 1", "string-length($long) = 1", "round-half-to-even(1.5, 99999999) = 1"],
+)
+def test_values_are_bounded(test):
+    lets = ['<let name="a0" value="12345678901234567890"/>', '<let name="b0" value="string(/)"/>']
+    for number in range(40):
+        lets.append(f'<let name="a{number + 1}" value="$a{number} * $a{number}"/>')
+        lets.append(f'<let name="b{number + 1}" value="concat($b{number}, $b{number})"/>')
+    lets += ['<let name="big" value="$a40"/>', '<let name="long" value="$b40"/>']
+    sheet = schema(pattern(f'/t:order"><assert id="A" test="{test}"/>'), before="".join(lets))
+    document = DOCUMENT.replace("one<!-- a comment -->two", "1" * 6_000)
+    with pytest.raises(Stopped):
+        codes(program(sheet), document)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('<xsl:function name="f:fits"', '<xsl:include href="a.xsl"/><xsl:function name="f:fits"', "another stylesheet"),
+        ('priority="1001" ', "", "without a priority"),
+    ],
+)
+def test_stylesheets_that_cannot_be_followed_are_refused(before, after, reason):
+    with pytest.raises(NotCompilable, match=reason):
+        program(COMPILED.replace(before, after))

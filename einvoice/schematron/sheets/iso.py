@@ -20,24 +20,25 @@ _PARAMETER: Final = re.compile(r"\$([\w.\-]+)")
 _Substitute = Callable[[str], str]
 
 
-def read(root: Any, folder: Path | None, parse: Callable[[bytes], Any]) -> Sheet:
+def read(root: Any, folder: Path | None, parse: Callable[[bytes], Any], home: Path | None = None) -> Sheet:
     """Read a sheet.
 
     Args:
         root: its root element.
         folder: the folder with the files that it includes; None if it may include none.
         parse: reads a file safely and returns its root element.
+        home: the folder of the sheet itself, to which its includes are relative; by default the same.
 
     Raises:
         NotCompilable: it includes a file from elsewhere, or refers to something that it does not define.
     """
-    _include(root, folder, parse)
+    _include(root, folder, home or folder, parse)
     return _Reader(root).sheet()
 
 
-def _include(root: Any, folder: Path | None, parse: Callable[[bytes], Any]) -> None:
+def _include(root: Any, folder: Path | None, home: Path | None, parse: Callable[[bytes], Any]) -> None:
     """Put the content of included files in the place of the includes; a path is relative to the file that states it."""
-    waiting, count = [(root, folder)], 0
+    waiting, count = [(root, home)], 0
     while waiting:
         part, home = waiting.pop()
         for element in list(part.iter(f"{SCHEMATRON}include")):
