@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from importlib.metadata import version
@@ -20,6 +21,7 @@ from appliance.access.quotas import Quotas
 from appliance.api import catalog
 from appliance.api import router as api
 from appliance.api.direct import DirectRoutes
+from appliance.api.kosit import KositDaemon, posts_to_daemon
 from appliance.artifacts.factory import open_store
 from appliance.artifacts.links import ArtifactLinks
 from appliance.artifacts.rendering import renderer
@@ -36,6 +38,8 @@ from appliance.transport.middleware import DrainBody, ErrorBoundary
 from appliance.transport.problem_responses import install_problem_handlers
 from appliance.workers.memory import collect_garbage
 from appliance.workers.pool import WorkerPool
+
+log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -84,7 +88,13 @@ def _with_middleware(app: FastAPI, services: Services, keys: KeyRing) -> ASGIApp
     settings = services.settings
     app.add_middleware(ErrorBoundary)  # before the framework answers an exception in its own way
     layers: ASGIApp = DirectRoutes(app, api.direct_routes(services))
-    layers = AuthMiddleware(layers, keys, services.quotas, api.REQUIRED_ENTITLEMENTS)
+    required = api.REQUIRED_ENTITLEMENTS
+    if settings.kosit_daemon == "off":
+        layers = AuthMiddleware(layers, keys, services.quotas, required)
+    else:
+        holder = _daemon_holder(settings, keys)
+        layers = KositDaemon(layers, services)
+        layers = AuthMiddleware(layers, keys, services.quotas, required, posts_to_daemon, holder)
     layers = DrainBody(ErrorBoundary(layers))
     if settings.cors_origins:
         layers = CORSMiddleware(layers, **_cors(settings))
@@ -95,6 +105,14 @@ def _with_middleware(app: FastAPI, services: Services, keys: KeyRing) -> ASGIApp
         await layers(scope, receive, send)
 
     return application
+
+
+def _daemon_holder(settings: Settings, keys: KeyRing) -> str:
+    """Return the holder whose key requests to the daemon use if they have none; "" if they must have one."""
+    holder = "" if settings.kosit_daemon == "on" else settings.kosit_daemon
+    if holder and keys.valid_key(holder) is None:
+        log.error("EINVOICE_KOSIT_DAEMON names no valid key: requests without a key are refused")
+    return holder
 
 
 def _create_services(settings: Settings) -> Services:

@@ -172,6 +172,12 @@ class Settings(BaseSettings):
     )
     openapi: bool = Field(default=True, description="Serve the OpenAPI document at /openapi.json.")
     catalog_pages: bool = Field(default=True, description="Serve a page for each rule at /catalog/CODE.")
+    kosit_daemon: str = Field(
+        default="off",
+        pattern="^[a-z0-9][a-z0-9-]{0,39}$",
+        description="Answer XML posted to / as KoSIT's validator in daemon mode does: off, on (requests need a key), "
+        "or the name of a key that requests without one use.",
+    )
     metrics: bool = Field(default=False, description="Serve Prometheus metrics at /metrics.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Minimum level to log.")
 

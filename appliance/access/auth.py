@@ -4,7 +4,7 @@ The middleware runs before routing: without a valid key, paths are not revealed 
 """
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,18 +33,30 @@ class AuthMiddleware:
         keys: valid keys.
         quotas: daily quotas.
         required: additional entitlement required per path.
+        is_open: returns whether a request outside `/api/` requires a key, too.
+        open_key: name of the holder whose key such a request uses if it has none; "" if it must have one.
     """
 
-    def __init__(self, app: ASGIApp, keys: KeyRing, quotas: Quotas, required: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: KeyRing,
+        quotas: Quotas,
+        required: Mapping[str, str],
+        is_open: Callable[[Scope], bool] = lambda scope: False,
+        open_key: str = "",
+    ) -> None:
         self.app = app
         self._keys = keys
         self._quotas = quotas
         self._rates = RequestRates()
         self._required = required
+        self._open_key = open_key
+        self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401, 403 or 429, or pass the request on."""
-        if scope["type"] != "http" or not scope["path"].startswith("/api/"):
+        if scope["type"] != "http" or not (scope["path"].startswith("/api/") or self._is_open(scope)):
             await self.app(scope, receive, send)
             return
         with contextlib.ExitStack() as running:
@@ -77,10 +89,11 @@ class AuthMiddleware:
         challenge = {"WWW-Authenticate": 'ApiKey realm="einvoice", header="X-API-Key"'}
         # Blanks around the value of a header are no part of it (RFC 9110, 5.5); the parser keeps those that follow.
         values = [value.strip(" \t") for value in Headers(scope=scope).getlist("x-api-key")]
-        if not any(values):
-            raise Problem(KEY_MISSING, headers=challenge)
         try:
-            key = self._keys.find(values[0]) if len(values) == 1 else None
+            if any(values):
+                key = self._keys.find(values[0]) if len(values) == 1 else None
+            elif (key := self._keys.valid_key(self._open_key) if self._is_open(scope) else None) is None:
+                raise Problem(KEY_MISSING, headers=challenge)
         except KeyExpired as error:
             raise Problem(KEY_EXPIRED, headers=challenge, day=str(error.day)) from None
         if key is None:

@@ -361,6 +361,12 @@ class KeyRing:
             self._usage.record(match.digest, day.isoformat(), lambda: {key.digest for key in self.keys()})
         return match
 
+    def valid_key(self, name: str) -> Key | None:
+        """Return a key of this holder that has not expired, or None."""
+        day = self._clock()
+        valid = (key for key in self.keys() if key.name == name and (key.expires is None or key.expires >= day))
+        return next(valid, None)
+
     def entitlements(self, key: Key) -> Plan | None:
         """Return the key's plan, or None if the plan is unknown."""
         return self._plans.get(key.plan)

@@ -19,7 +19,7 @@ from appliance.observability.metrics import Metrics
 log = logging.getLogger(__name__)
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_PROBES = ("/healthz", "/readyz", "/metrics")
+_PROBES = ("/healthz", "/readyz", "/metrics", "/server/health")
 """Routes that machines request at short intervals; they are logged at level "debug"."""
 _METHODS = ("GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE")
 

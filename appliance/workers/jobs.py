@@ -23,6 +23,7 @@ from appliance.contract.results import (
 from appliance.contract.serialization import to_json
 from appliance.workers.document_jobs import DOCUMENT_JOBS
 from appliance.workers.protocol import Message
+from appliance.workers.varl import kosit_report
 
 TOO_MANY_LINES = ProblemType("too_complex", 422, message="too_many_lines")
 TEXT_TOO_LONG = ProblemType("too_complex", 422, message="text_too_long")
@@ -209,4 +210,5 @@ _JOBS: dict[str, Callable[[Message], Message]] = {
     "validation_report_pdf": _render_report,
     "readable_invoice_pdf": _render_invoice,
     **DOCUMENT_JOBS,
+    "kosit_report": kosit_report,
 }

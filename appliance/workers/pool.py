@@ -30,6 +30,9 @@ _KINDS: dict[str, JobKind] = {
 """Kinds of jobs that create documents. They take fifty times as long as a validation, as does a validation with the
 search for causes or with the reference engine, so a worker is kept free of them; all others are validations."""
 
+_REFERENCED = ("validate", "validate_item", "kosit_report")
+"""Jobs that may use the reference engine."""
+
 QUICK_BYTES = 65_536
 """Size up to which a document is probably validated quickly: a typical one in 10 ms, a hostile one in 0.2 s."""
 
@@ -49,7 +52,7 @@ def _kind(job: Message) -> JobKind:
     task = job.head["job"]
     if task.startswith("validate") and job.head.get("causes_seconds") is not None:
         return "causes"
-    if task.startswith("validate") and _uses_reference(job):
+    if task in _REFERENCED and _uses_reference(job):
         return "reference"
     return _KINDS.get(task, "validation")
 
