@@ -29,6 +29,14 @@ export async function validateBatch(key, lang, files, options, signal) {
   return (await (await post("api/external/validate/batch", key, lang, form, signal)).json()).items;
 }
 
+/** Return the answer of the endpoint `name`, such as "convert", for one file. */
+export async function documentOf(name, key, lang, file) {
+  const body = new FormData();
+  body.append("file", file, file.name);
+  const options = { method: "POST", headers: { "X-API-Key": key }, body };
+  return (await request(`api/external/${name}?lang=${lang}`, options)).json();
+}
+
 /** Return the PDF of an artifact link. */
 export async function artifact(key, lang, url) {
   // Use the path only: the page may be open under a different host name of the appliance.

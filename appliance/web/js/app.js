@@ -4,6 +4,7 @@ import { artifact, capabilities, ProblemError } from "./api.js";
 import { assessmentBox } from "./assessment.js";
 import { causesSection, hasCauses } from "./causes.js";
 import { csv } from "./csv.js";
+import { documentButtons } from "./documents.js";
 import { copyText, el, save } from "./dom.js";
 import { fileList } from "./file_list.js";
 import { findingsList, sortedFindings } from "./findings.js";
@@ -22,6 +23,7 @@ const state = {
   checkedKey: null, // the key last sent to the server
   validKey: null, // the key accepted by the server, and its plan
   plan: null,
+  rights: {}, // whether the key may convert and fix
   options: { mode: "current", engine: null }, // engine null: server default
   pending: [], // files selected before a valid key was entered
   entries: [], // {file, name, answer, problem, single, source}, in order of selection
@@ -104,10 +106,11 @@ async function verifyKey() {
   }
   state.checkedKey = key();
   try {
-    const { limits, plan_type: plan, engines, entitlements } = await capabilities(key(), state.lang);
+    const { limits, plan_type: plan, engines, entitlements, convert, fix } = await capabilities(key(), state.lang);
     Object.assign(state.limits, limits);
     showEngines(engines, entitlements.can_use_reference);
-    Object.assign(state, { plan, validKey: state.checkedKey });
+    const rights = { convert: convert.available, fix: fix.available };
+    Object.assign(state, { plan, rights, validKey: state.checkedKey });
     updateKeyHint();
     updateDropHint();
     byId("error").replaceChildren();
@@ -129,6 +132,17 @@ async function download(entry, kind, name) {
     // An expired link cannot be renewed: validate the file again to get new links.
     const expired = [404, 410].includes(error.problem?.status);
     showError(error, () => (expired ? run([entry]) : download(entry, kind, name)));
+  }
+}
+
+/** Call with the key, and show the returned status, or the problem. */
+async function request(call) {
+  setStatus("");
+  try {
+    setStatus(await call(key()));
+    byId("error").replaceChildren();
+  } catch (error) {
+    showError(error, () => request(call));
   }
 }
 
@@ -177,6 +191,7 @@ function toolbar(entry) {
     pdfButton("validation_report_pdf", "report", labels.report),
     pdfButton("readable_invoice_pdf", "invoice", labels.readableInvoice),
     letterButton(entry),
+    documentButtons(entry, state.lang, { rights: state.rights, name: stem(entry.name), request }),
     batched ? el("button", properties, labels.validateSingle) : null,
     csvExport(),
     el("button", { type: "button", class: "button", onclick: () => window.print() }, labels.print),

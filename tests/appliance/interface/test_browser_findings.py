@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import einvoice
 from tests.helpers.served import CII, UBL, VALIDATE, WRONG
 from tests.helpers.web_app import assert_highlighted, highlighted_lines, line_of, table
 
@@ -165,6 +166,27 @@ def test_letter_is_copied(opened):
     assert page.page.evaluate("navigator.clipboard.readText()").startswith("Betreff: Bitte um Berichtigung")
     page.choose(("gut.xml", UBL))
     assert page.page.get_by_role("button", name="Nachricht an den Aussteller kopieren").count() == 0
+
+
+def test_corrected_xml_is_downloaded_with_what_was_changed(page):
+    page.choose(("rechnung.xml", WRONG))
+    assert page.download("text=Berichtigtes XML") == ("rechnung-berichtigt.xml", UBL)
+    page.page.locator("#status", has_text="berichtigt ihr Aussteller").wait_for()
+    (change,) = einvoice.validate(WRONG, lang="de").fixed().changes
+    assert change.text("de") in page.text("#status")
+    page.choose(("gut.xml", UBL))
+    assert page.page.get_by_role("button", name="Berichtigtes XML").count() == 0
+
+
+def test_converted_document_is_downloaded(page):
+    page.choose(("rechnung.xml", UBL))
+    name, content = page.download("text=Als CII speichern")
+    assert (name, content) == ("rechnung-cii.xml", einvoice.convert(UBL).xml)
+    page.page.get_by_text("Als CII gespeichert; alle Angaben sind enthalten.").wait_for()
+    second = b"<cac:Delivery><cbc:ActualDeliveryDate>2026-10-29</cbc:ActualDeliveryDate></cac:Delivery>"
+    page.choose(("zwei.xml", UBL.replace(b"</cac:Delivery>", b"</cac:Delivery>" + second, 1)))
+    page.download("text=Als CII speichern")
+    page.page.get_by_text("Nicht gleich geblieben: BT-72").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
