@@ -26,7 +26,8 @@ export function documentButtons(entry, lang, { rights, name, request }) {
       return fixed.text;
     }
     saveDocument(fixed, `${name}-${labels.correctedName}.xml`);
-    return [...fixed.changes.map((it) => it.text), ...fixed.remarks].join(" ");
+    const changes = [...fixed.changes.map((it) => it.text), ...fixed.remarks].join(" ");
+    return labels.correctedSaved({ changes });
   };
   return [
     rights.fix && isFixable(answer) ? button(labels.corrected, () => request(fix), labels.correctedHint) : null,
