@@ -246,10 +246,11 @@ def test_the_right_of_the_plan(server, name):
 
 def test_files_count_for_the_daily_limit(server):
     limited = server.with_plan(f"can_use_api,daily_validation_limit=3,{','.join(DOCUMENT_RIGHTS.values())}")
-    done(send(limited, "diff", UBL, UBL))
-    done(send(limited, "read", UBL))
-    for name in DOCUMENT_RIGHTS:
-        assert_problem(send(limited, name, *documents(name)), 429, "daily_validation_limit")
+    with limited.client:
+        done(send(limited, "diff", UBL, UBL))
+        done(send(limited, "read", UBL))
+        for name in DOCUMENT_RIGHTS:
+            assert_problem(send(limited, name, *documents(name)), 429, "daily_validation_limit")
 
 
 def test_documents_that_are_validated_are_counted(server):
