@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from einvoice.schematron.errors import Stopped
-from einvoice.schematron.tree import Element
 from einvoice.schematron.values import effective_boolean, items, string, text_of
 from einvoice.schematron.xpath.frame import Frame
 
@@ -116,8 +115,3 @@ def context(frame: Frame) -> Any:
 CONTEXT: Final = Compiled(Kind.ITEM, context)
 CONTEXT_NODE: Final = Compiled(Kind.ITEM, context, is_flat=True, is_node=True)
 ROOT: Final = Compiled(Kind.ITEM, lambda frame: frame.run.document.node, is_flat=True, is_node=True)
-
-
-def is_element(item: Any) -> bool:
-    """Return whether an item is an element or the document node."""
-    return item.__class__ is Element

@@ -1,0 +1,123 @@
+"""Calls of functions, and the conversion of arguments and results to their declared types."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.values import CASTS, Untyped, atoms, items
+from einvoice.schematron.xpath.compiled import ROOT, Compiled, Evaluate, Kind, as_boolean, as_items, as_string, as_text
+from einvoice.schematron.xpath.functions import FUNCTIONS, Function, number
+from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem
+from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+
+
+@compiles(Call)
+def _call(expression: Call, scope: Scope) -> Compiled:
+    name = expression.name.replace("xsd:", "xs:")
+    if name in scope.functions:
+        return _declared(name, expression, scope)
+    if name in _OF_FRAME and not expression.arguments:
+        return _OF_FRAME[name]
+    if name in ("document", "doc"):
+        return _document(expression, scope)
+    function = FUNCTIONS.get(name)
+    count = len(expression.arguments)
+    if function is None:
+        raise NotCompilable(f"the function {name} is not supported")
+    if count < function.least or (count > len(function.arguments) and not function.repeats):
+        raise NotCompilable(f"the function {name} cannot have {count} arguments")
+    arguments = [compile_expression(it, scope) for it in expression.arguments]
+    if name in ("exists", "empty") and arguments[0].kind is Kind.NODES:
+        holds, wanted = as_boolean(arguments[0]), name == "exists"
+        return Compiled(Kind.BOOLEAN, lambda frame: holds(frame) is wanted)
+    if not arguments and function.of_context:
+        arguments = [compile_expression(ContextItem(), scope)]
+    forms = [_FORMS[function.argument(index)](it) for index, it in enumerate(arguments)]
+    keeps = name in _KEEP_NODES and arguments[0].kind is Kind.NODES
+    return Compiled(Kind.NODES if keeps else function.kind, _applied(function, forms))
+
+
+def _document(expression: Call, scope: Scope) -> Compiled:
+    """Compile the access to a file that came with the sheet; nothing else is ever opened."""
+    match expression.arguments:
+        case (Constant(str() as name), *_) if scope.open is not None:
+            node = scope.open(name).node
+            return Compiled(Kind.ITEM, lambda frame: node, is_flat=True, is_node=True)
+    raise NotCompilable(f"the function {expression.name} is only supported for a file that came with the sheet")
+
+
+_KEEP_NODES: Final = ("reverse", "subsequence", "remove", "exactly-one", "zero-or-one", "one-or-more")
+_FORMS: Final[Mapping[str, Callable[[Compiled], Evaluate]]] = {
+    "string": as_string,
+    "text": as_text,
+    "boolean": as_boolean,
+    "items": as_items,
+    "item": lambda compiled: compiled.evaluate,
+    "number": lambda compiled: lambda frame: number(compiled.evaluate(frame)),
+}
+_OF_FRAME: Final = {
+    "position": Compiled(Kind.ITEM, operator.attrgetter("position")),
+    "last": Compiled(Kind.ITEM, operator.attrgetter("size")),
+    "current": Compiled(Kind.ITEM, operator.attrgetter("current"), is_flat=True, is_node=True),
+    "root": ROOT,
+}
+
+
+def _applied(function: Function, arguments: Sequence[Evaluate]) -> Evaluate:
+    call = function.call
+    match arguments:
+        case [first]:
+            return lambda frame: call(first(frame))
+        case [first, second]:
+            return lambda frame: call(first(frame), second(frame))
+        case _:
+            return lambda frame: call(*[it(frame) for it in arguments])
+
+
+def _declared(name: str, expression: Call, scope: Scope) -> Compiled:
+    """Compile the call of a function of the sheet; the body is looked up at the call, since functions may recur."""
+    functions = scope.functions
+    if len(expression.arguments) != len(functions[name].parameters):
+        raise NotCompilable(f"the function {name} has {len(functions[name].parameters)} parameters")
+    arguments = [compile_expression(it, scope).evaluate for it in expression.arguments]
+    return Compiled(Kind.ANY, lambda frame: functions[name].call(frame, [it(frame) for it in arguments]))
+
+
+def converted(value: Any, declared: str) -> Any:
+    """Return an argument or a result in its declared type (XPath 2.0, 3.1.5).
+
+    Raises:
+        Stopped: it does not have that type, or not that number of items.
+    """
+    if not declared:
+        return value
+    occurrence = declared[-1] if declared[-1] in "?*+" else ""
+    name = declared.rstrip("?*+").replace("xsd:", "xs:")
+    if name.endswith(")") or name not in CASTS:
+        return items(value)
+    found = [_as_declared(it, name) for it in atoms(items(value))]
+    if (occurrence in ("", "+") and not found) or (occurrence in ("", "?") and len(found) > 1):
+        raise Stopped("XPTY0004", f"{len(found)} items where {declared} is declared")
+    return found if occurrence in ("*", "+") else found[0] if found else None
+
+
+def _as_declared(value: Any, name: str) -> Any:
+    if value.__class__ is Untyped:
+        return str(value) if name == "xs:string" else CASTS[name](value)
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    allowed = {
+        "xs:string": isinstance(value, str),
+        "xs:boolean": isinstance(value, bool),
+        "xs:integer": is_number and isinstance(value, int),
+        "xs:int": is_number and isinstance(value, int),
+        "xs:decimal": is_number,
+        "xs:double": is_number or isinstance(value, float),
+        "xs:float": is_number or isinstance(value, float),
+    }
+    if not allowed.get(name, True):
+        raise Stopped("XPTY0004", f"a value is no {name}")
+    return float(value) if name in ("xs:double", "xs:float") else value

@@ -1,0 +1,117 @@
+"""Loops: `for`, `let`, `some`, `every`, and `!`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
+from einvoice.schematron.xpath.frame import Frame
+from einvoice.schematron.xpath.nodes import Loop, SimpleMap
+from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+
+
+def _item_of(sequence: Compiled) -> Compiled:
+    """Return what is known of a variable that takes each item of a sequence."""
+    is_one_node = sequence.kind is Kind.NODES or sequence.is_node
+    return Compiled(Kind.ITEM, sequence.evaluate, is_one_node, is_one_node)
+
+
+@compiles(Loop)
+def _loop(expression: Loop, scope: Scope) -> Compiled:
+    bindings = []
+    for name, of in expression.bindings:
+        compiled = compile_expression(of, scope)
+        is_let = expression.kind == "let"
+        bindings.append((name, compiled.evaluate if is_let else as_items(compiled)))
+        scope = scope.with_variable(name, compiled if is_let else _item_of(compiled))
+    body = compile_expression(expression.body, scope)
+    match expression.kind:
+        case "some":
+            return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), True))
+        case "every":
+            return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), False))
+        case "let":
+            return replace(body, evaluate=_let(bindings, body.evaluate), iterate=None)
+        case _:
+            kind = Kind.NODES if body.kind is Kind.NODES or body.is_node else Kind.ANY
+            return Compiled(kind, _for(bindings, as_items(body)))
+
+
+_Bindings = Sequence[tuple[str, Evaluate]]
+
+
+def _quantified(bindings: _Bindings, body: Callable[[Frame], bool], decides: bool) -> Evaluate:
+    """Return whether the body is `decides` for one combination; if so that, else the opposite."""
+    (name, sequence), *others = bindings
+    inner = _quantified(others, body, decides) if others else body
+
+    def evaluate(frame: Frame) -> bool:
+        before, found = frame.variables.get(name), sequence(frame)
+        frame.run.spend(len(found))
+        try:
+            for it in found:
+                frame.variables[name] = it
+                if inner(frame) is decides:
+                    return decides
+            return not decides
+        finally:
+            frame.variables[name] = before
+
+    return evaluate
+
+
+def _for(bindings: _Bindings, body: Evaluate) -> Evaluate:
+    (name, sequence), *others = bindings
+    inner = _for(others, body) if others else body
+
+    def evaluate(frame: Frame) -> list[Any]:
+        before, result = frame.variables.get(name), []
+        found = sequence(frame)
+        frame.run.spend(len(found))
+        for it in found:
+            frame.variables[name] = it
+            result += inner(frame)
+        frame.variables[name] = before
+        return result
+
+    return evaluate
+
+
+def _let(bindings: _Bindings, body: Evaluate) -> Evaluate:
+    (name, of), *others = bindings
+    inner = _let(others, body) if others else body
+
+    def evaluate(frame: Frame) -> Any:
+        before = frame.variables.get(name)
+        frame.variables[name] = of(frame)
+        result = inner(frame)
+        frame.variables[name] = before
+        return result
+
+    return evaluate
+
+
+@compiles(SimpleMap)
+def _simple_map(expression: SimpleMap, scope: Scope) -> Compiled:
+    left = compile_expression(expression.left, scope)
+    is_node_ = left.kind is Kind.NODES or left.is_node
+    right = compile_expression(expression.right, replace(scope, has_node=is_node_))
+    return Compiled(Kind.ANY, mapped(as_items(left), as_items(right)))
+
+
+def mapped(left: Evaluate, right: Evaluate) -> Evaluate:
+    """Return the results of a function for each item as the context item, one after another."""
+
+    def evaluate(frame: Frame) -> list[Any]:
+        before, result = (frame.item, frame.position, frame.size), []
+        found = left(frame)
+        frame.run.spend(len(found))
+        for position, it in enumerate(found, 1):
+            frame.item, frame.position, frame.size = it, position, len(found)
+            result += right(frame)
+        frame.item, frame.position, frame.size = before
+        return result
+
+    return evaluate

@@ -1,0 +1,285 @@
+"""Primaries, logic, comparison, arithmetic and types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.tree import in_order
+from einvoice.schematron.values import (
+    CASTS,
+    arithmetic,
+    atoms,
+    general_comparison,
+    is_castable,
+    items,
+    number_item,
+    optional,
+    value_comparison,
+)
+from einvoice.schematron.values import cast as cast_value
+from einvoice.schematron.xpath.compiled import (
+    CONTEXT,
+    CONTEXT_NODE,
+    ROOT,
+    Compiled,
+    Evaluate,
+    Kind,
+    as_boolean,
+    as_items,
+)
+from einvoice.schematron.xpath.frame import Frame, Lazy
+from einvoice.schematron.xpath.nodes import (
+    Arithmetic,
+    Combination,
+    Comparison,
+    Condition,
+    Constant,
+    ContextItem,
+    Expression,
+    Items,
+    Logic,
+    Negative,
+    Range,
+    Root,
+    TypeTest,
+    Variable,
+)
+from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+
+_GENERAL: Final = ("=", "!=", "<", "<=", ">", ">=")
+_MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_MAX_RANGE: Final = 1_000_000
+_LONG: Final = 8
+"""Items of a sequence from which a set of them saves time."""
+
+
+@compiles(Constant)
+def _constant(expression: Constant, _: Scope) -> Compiled:
+    value = expression.value
+    return Compiled(Kind.TEXT if isinstance(value, str) else Kind.ITEM, lambda frame: value)
+
+
+@compiles(Variable)
+def _variable(expression: Variable, scope: Scope) -> Compiled:
+    name = expression.name
+    known = scope.variables.get(name)
+    if known is not None:
+
+        def local(frame: Frame) -> Any:
+            value = frame.variables[name]
+            return value.value() if value.__class__ is Lazy else value
+
+        return replace(known, evaluate=local, iterate=None)
+    if name not in scope.globals:
+        raise NotCompilable(f"the variable ${name} is not declared")
+    return replace(scope.globals[name], evaluate=lambda frame: frame.run.globals[name].value(), iterate=None)
+
+
+@compiles(ContextItem)
+def _context_item(_: ContextItem, scope: Scope) -> Compiled:
+    return CONTEXT_NODE if scope.has_node else CONTEXT
+
+
+@compiles(Root)
+def _root(_: Root, __: Scope) -> Compiled:
+    return ROOT
+
+
+@compiles(Items)
+def _items(expression: Items, scope: Scope) -> Compiled:
+    parts = [compile_expression(it, scope) for it in expression.items]
+    if len(parts) == 1:
+        return replace(parts[0], is_flat=False)
+    if all(isinstance(it, Constant) for it in expression.items):
+        constants = tuple(it.value for it in expression.items if isinstance(it, Constant))
+        return Compiled(Kind.ANY, lambda frame: constants)
+    functions = [as_items(it) for it in parts]
+    kind = Kind.NODES if parts and all(it.kind is Kind.NODES for it in parts) else Kind.ANY
+
+    def evaluate(frame: Frame) -> list[Any]:
+        found = [it for function in functions for it in function(frame)]
+        frame.run.spend(len(found))
+        return found
+
+    return Compiled(kind, evaluate)
+
+
+@compiles(Logic)
+def _logic(expression: Logic, scope: Scope) -> Compiled:
+    """Compile `or` and `and`. An error counts only if no other operand decides: the operands have no order."""
+    decides = expression.operator == "or"
+    operands = [as_boolean(compile_expression(it, scope)) for it in expression.operands]
+
+    def evaluate(frame: Frame) -> bool:
+        item, error = frame.item, None
+        for operand in operands:
+            try:
+                if operand(frame) is decides:
+                    return decides
+            except Stopped as stopped:
+                frame.item, error = item, error or stopped
+        if error is not None:
+            raise error
+        return not decides
+
+    return Compiled(Kind.BOOLEAN, evaluate)
+
+
+@compiles(Comparison)
+def _comparison(expression: Comparison, scope: Scope) -> Compiled:
+    sign = expression.operator
+    left, right = compile_expression(expression.left, scope), compile_expression(expression.right, scope)
+    if sign in ("is", "<<", ">>"):
+        return _node_comparison(sign, left, right)
+    if sign not in _GENERAL:
+        first, second = left.evaluate, right.evaluate
+        return Compiled(Kind.ITEM, lambda frame: value_comparison(sign, first(frame), second(frame)))
+    fast = _with_texts(sign, left, expression.right) or _with_texts(_MIRRORED.get(sign, sign), right, expression.left)
+    if fast is None and sign == "=" and left.kind is right.kind is Kind.NODES:
+        fast = _share_a_text(left.evaluate, right.evaluate)
+    elif fast is None and sign == "=" and isinstance(expression.right, Variable):
+        fast = _in_variable(left.evaluate, right.evaluate)
+    first, second = left.evaluate, right.evaluate
+    return Compiled(Kind.BOOLEAN, fast or (lambda frame: general_comparison(sign, first(frame), second(frame))))
+
+
+def _in_variable(left: Evaluate, right: Evaluate) -> Evaluate:
+    """Return the comparison with a variable, which may be a code list: its texts are collected once."""
+
+    def evaluate(frame: Frame) -> bool:
+        value, found = left(frame), right(frame)
+        if found.__class__ is list and len(found) > _LONG:
+            texts = frame.run.texts.get(id(found))
+            if texts is None:
+                is_text = all(isinstance(it, str) for it in found)
+                texts = frame.run.texts[id(found)] = found, frozenset(found) if is_text else None
+            compared = atoms(items(value))
+            if texts[1] is not None and all(isinstance(it, str) for it in compared):
+                return not texts[1].isdisjoint(compared)
+        return general_comparison("=", value, found)
+
+    return evaluate
+
+
+def _with_texts(sign: str, side: Compiled, other: Expression) -> Evaluate | None:
+    """Return the comparison of nodes or a text with literal texts, which needs no types; None for others."""
+    listed = other.items if isinstance(other, Items) else (other,)
+    if sign not in ("=", "!=") or side.kind not in (Kind.NODES, Kind.TEXT) or not listed:
+        return None
+    texts = frozenset(it.value for it in listed if isinstance(it, Constant) and isinstance(it.value, str))
+    if len({*listed}) != len(texts) or (sign == "!=" and len(texts) > 1):
+        return None
+    evaluate = side.evaluate
+    if side.kind is Kind.TEXT:
+        return (lambda frame: evaluate(frame) in texts) if sign == "=" else (lambda frame: evaluate(frame) not in texts)
+    if sign == "=":
+        return lambda frame: any(it.text in texts for it in evaluate(frame))
+    return lambda frame: any(it.text not in texts for it in evaluate(frame))
+
+
+def _share_a_text(left: Evaluate, right: Evaluate) -> Evaluate:
+    def evaluate(frame: Frame) -> bool:
+        first = left(frame)
+        return bool(first) and not {it.text for it in first}.isdisjoint(it.text for it in right(frame))
+
+    return evaluate
+
+
+def _node_comparison(sign: str, left: Compiled, right: Compiled) -> Compiled:
+    first, second = as_items(left), as_items(right)
+
+    def evaluate(frame: Frame) -> bool | None:
+        a, b = first(frame), second(frame)
+        if not a or not b:
+            return None
+        if len(a) > 1 or len(b) > 1:
+            raise Stopped("XPTY0004", "a sequence of several nodes where one is allowed")
+        if sign == "is":
+            return a[0] is b[0]
+        return bool(a[0].order < b[0].order if sign == "<<" else a[0].order > b[0].order)
+
+    return Compiled(Kind.ITEM, evaluate)
+
+
+@compiles(Arithmetic)
+def _arithmetic(expression: Arithmetic, scope: Scope) -> Compiled:
+    sign = expression.operator
+    left = compile_expression(expression.left, scope).evaluate
+    right = compile_expression(expression.right, scope).evaluate
+    return Compiled(Kind.ITEM, lambda frame: arithmetic(sign, left(frame), right(frame)))
+
+
+@compiles(Negative)
+def _negative(expression: Negative, scope: Scope) -> Compiled:
+    operand = compile_expression(expression.operand, scope).evaluate
+
+    def evaluate(frame: Frame) -> Any:
+        value = number_item(operand(frame))
+        return None if value is None else -value
+
+    return Compiled(Kind.ITEM, evaluate)
+
+
+@compiles(Range)
+def _range(expression: Range, scope: Scope) -> Compiled:
+    first = compile_expression(expression.first, scope).evaluate
+    last = compile_expression(expression.last, scope).evaluate
+
+    def evaluate(frame: Frame) -> Sequence[int]:
+        start, end = cast_value(first(frame), "xs:integer"), cast_value(last(frame), "xs:integer")
+        if start is None or end is None or end < start:
+            return ()
+        frame.run.spend(min(end - start, _MAX_RANGE) * (1 if end - start < _MAX_RANGE else _MAX_RANGE))
+        return [*range(start, end + 1)]
+
+    return Compiled(Kind.ANY, evaluate)
+
+
+@compiles(Combination)
+def _combination(expression: Combination, scope: Scope) -> Compiled:
+    left = as_items(compile_expression(expression.left, scope))
+    right = as_items(compile_expression(expression.right, scope))
+
+    def union(frame: Frame) -> Sequence[Any]:
+        return in_order([*left(frame), *right(frame)])
+
+    def chosen(frame: Frame) -> Sequence[Any]:
+        others = set(map(id, right(frame)))
+        return [it for it in in_order(left(frame)) if (id(it) in others) is keeps]
+
+    keeps = expression.operator == "intersect"
+    return Compiled(Kind.NODES, union if expression.operator in ("union", "|") else chosen)
+
+
+@compiles(TypeTest)
+def _type_test(expression: TypeTest, scope: Scope) -> Compiled:
+    name = expression.type.replace("xsd:", "xs:")
+    operand, is_optional = compile_expression(expression.operand, scope).evaluate, expression.occurrence == "?"
+    if expression.operator not in ("cast", "castable") or name not in CASTS:
+        raise NotCompilable(f"'{expression.operator}' with the type {name} is not supported")
+    if expression.operator == "castable":
+        return Compiled(Kind.BOOLEAN, lambda frame: _castable(operand, frame, name, is_optional))
+
+    def evaluate(frame: Frame) -> Any:
+        value = optional(operand(frame))
+        if value is None and not is_optional:
+            raise Stopped("XPTY0004", f"nothing cannot become {name}")
+        return None if value is None else CASTS[name](value)
+
+    return Compiled(Kind.ITEM, evaluate)
+
+
+def _castable(operand: Evaluate, frame: Frame, name: str, is_optional: bool) -> bool:
+    return is_castable(operand(frame), name, is_optional)
+
+
+@compiles(Condition)
+def _condition(expression: Condition, scope: Scope) -> Compiled:
+    test = as_boolean(compile_expression(expression.test, scope))
+    yes, no = compile_expression(expression.yes, scope), compile_expression(expression.no, scope)
+    one, other = yes.evaluate, no.evaluate
+    kind = yes.kind if yes.kind is no.kind and not (yes.is_node or no.is_node) else Kind.ANY
+    return Compiled(kind, lambda frame: one(frame) if test(frame) else other(frame))
