@@ -174,7 +174,7 @@ def test_incompatible_journals_are_rejected_unchanged(tmp_path):
 
 
 SCRIPT = """
-import hashlib, sys, time
+import hashlib, os, signal, sys, time
 import einvoice
 from einvoice.bulk.execution import worker
 
@@ -183,12 +183,19 @@ validate_one = worker.validate
 def log_and_validate(data, **options):
     with open(sys.argv[3], "ab", 0) as log:
         log.write(hashlib.sha256(data).hexdigest().encode() + b"\\n")
-    time.sleep(0.004)  # the interrupt may arrive half a second late: up to 512 files are pending, and finished
+    # Until the interrupt has arrived, no more: up to 512 further files of 2,000 are pending, and finished.
+    while os.path.getsize(sys.argv[3]) > 700 * 65 and not os.path.exists(sys.argv[5]):
+        time.sleep(0.01)
     return validate_one(data, **options)
 
 worker.validate = log_and_validate  # also in each worker, which imports this script
 
+def interrupted(*arguments):
+    open(sys.argv[5], "w").close()
+    signal.default_int_handler(*arguments)
+
 def run(**options):
+    signal.signal(signal.SIGINT, interrupted)
     print("begin", flush=True)
     results = einvoice.validate_many(sys.argv[1], resume=sys.argv[2], progress=False, **options)
     print(results.complete, len(results), flush=True)
@@ -203,7 +210,7 @@ if __name__ == "__main__":
 """
 
 
-COUNT, INTERRUPTED = 1000, 200
+COUNT, INTERRUPTED = 2000, 200
 """Files of an interrupted run, and lines in its journal when it is interrupted."""
 
 
@@ -225,6 +232,7 @@ def test_interrupted_run_validates_each_file_once(tmp_path, corpus, executor, in
     (tmp_path / "run.py").write_text(SCRIPT)
     journal, log = tmp_path / "journal.jsonl", tmp_path / "log"
     command = [sys.executable, *map(str, (tmp_path / "run.py", folder, journal, log)), executor]
+    command.append(str(tmp_path / "interrupted"))
     # Background shells ignore SIGINT and child processes inherit that.
     reset_sigint = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": reset_sigint}
