@@ -21,6 +21,7 @@ from einvoice.render.html import STYLE
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 By: TypeAlias = str | Callable[[FileResult], str]
 
@@ -92,6 +93,19 @@ class Groups:
             for currency, amount in it.at_stake.items() or [("", None)]
         )
         return tables.frame((self.by, *_COLUMNS), rows, amounts, {**_KINDS, self.by: "text"})
+
+    def plot(self, *, axes: Axes | None = None) -> Axes:
+        """Draw the valid, invalid and unreadable files of each group with matplotlib: at most 20 groups.
+
+        Args:
+            axes: where to draw (default: a new figure).
+
+        Raises:
+            ImportError: matplotlib is not installed (extra "notebook").
+        """
+        from einvoice.bulk.plot import groups
+
+        return groups(self, axes)
 
     def cells(self, lang: Language) -> tuple[list[str], list[list[str]]]:
         """Return the headings and the rows as texts, those that a display shows."""

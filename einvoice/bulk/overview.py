@@ -20,6 +20,7 @@ from einvoice.result.stack import Engine
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 _MAX_CODES: Final = 10
 _MAX_FILES: Final = 5
@@ -107,6 +108,20 @@ class Overview:
         codes = [(it.code, it.severity, it.title(lang), it.files, it.findings) for it in self.codes]
         kinds: dict[str, Kind] = {"files": "integer", "findings": "integer"}
         return Table(("code", "severity", "title", *kinds), [*verdicts, *codes], kinds)
+
+    def plot(self, *, lang: Language | None = None, axes: Axes | None = None) -> Axes:
+        """Draw the most frequent codes with matplotlib: the number of files with each, at most 20 codes.
+
+        Args:
+            lang: language of the labels (default: that of the results).
+            axes: where to draw (default: a new figure).
+
+        Raises:
+            ImportError: matplotlib is not installed (extra "notebook").
+        """
+        from einvoice.bulk.plot import codes
+
+        return codes(self, lang or self.lang, axes)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per code.
