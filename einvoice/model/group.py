@@ -62,6 +62,28 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
     return declare
 
 
+_MAX_TERMS: Final = 4
+"""Views of more terms serve rules, not readers."""
+
+
+class _Documentation:
+    """The docstring of a class with a table of its fields, which is written when it is read: `help(Invoice)`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __get__(self, _: object, cls: type[Group]) -> str:
+        """Return the text, then a line per field: its name, its business terms and their English name."""
+        from einvoice.model.terms import name
+
+        views = [it for base in cls.__mro__ for it, declared in vars(base).items() if isinstance(declared, property)]
+        lines = []
+        for field in dict.fromkeys((*cls.fields, *views)):
+            if 0 < len(numbers := list(dict.fromkeys(terms_of(cls, field)))) <= _MAX_TERMS:
+                lines.append(f"    {field}: " + ", ".join(f"{it} {name(it, 'en')}" for it in numbers))
+        return "\n    ".join((self.text.rstrip(), "", "Fields:", *lines)) if lines else self.text
+
+
 #: Attributes that refer to the document.
 _OF_DOCUMENT: Final = ("node", "parent_ref", "find_invoice", "tracked", "misplaced", "unmapped", "repeated",
                        "lines_by_element", "allowances_and_charges_by_element", "breakdowns_by_total",
@@ -102,7 +124,9 @@ class Group:
         cls.fields = {name: field for name, field in cls.fields.items() if name not in own} | own
         for name, declared in own.items():
             setattr(cls, name, declared.default)
-            setattr(Absent, name, absent)  # rules read fields of absent groups often
+        for name in own | {it: 0 for it, declared in vars(cls).items() if isinstance(declared, property)}:
+            setattr(Absent, name, absent)
+        cls.__doc__ = _Documentation(cls.__doc__ or "")  # type: ignore[assignment]
         Group.known[cls.__name__] = cls
 
     def __init__(self, **content: Any) -> None:

@@ -30,9 +30,10 @@ _CALENDAR_DATE = r"([0-9]{4})([0-9]{2})([0-9]{2})\Z"
 class Absent:
     """A term that the document does not contain; it behaves like the empty sequence in XPath.
 
-    Comparisons with it are false, arithmetic with it is absent, iteration yields nothing, every attribute is absent.
+    Comparisons with it are false, arithmetic with it is absent, iteration yields nothing, and so is every attribute
+    that a group or value has. Another name is an error: it is misspelt.
 
-    >>> absent == absent, absent != 1, 1 < absent, absent + 1, list(absent), absent.name
+    >>> absent == absent, absent != 1, 1 < absent, absent + 1, list(absent), absent.text
     (False, False, False, absent, [], absent)
     """
 
@@ -78,7 +79,11 @@ class Absent:
     def __getattr__(self, name: str) -> Absent:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self
+        from difflib import get_close_matches  # on use: only for messages
+
+        near = get_close_matches(name, [it for it in vars(Absent) if not it.startswith("_")], 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"the invoice does not contain this term, and no term has a field {name!r}{hint}")
 
     def __copy__(self) -> Absent:
         return self
@@ -91,9 +96,6 @@ class Absent:
 
 
 absent: Final[Any] = Absent()
-# The attributes that rules read most, without ``__getattr__``.
-for _name in ("raw", "text", "number", "value", "filled", "more"):
-    setattr(Absent, _name, absent)
 
 
 def normalize_space(text: str) -> str:
@@ -485,3 +487,8 @@ def creator(cls: type[Any]) -> Callable[[str, bool, str, Mapping[str, str], Any]
 
 
 _new: Final[Any] = object.__new__
+
+
+for _kind in (Value, Text, Code, Identifier, Number, Amount, UnitPrice, Quantity, Percentage, Date, Binary):
+    for _name in (*_kind.__slots__, *(it for it, found in vars(_kind).items() if isinstance(found, property))):
+        setattr(Absent, _name, absent)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import pydoc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -327,3 +328,9 @@ def test_every_group_is_a_group_of_the_standard() -> None:
     assert {f"BG-{n}" for n in range(1, 33)} <= named
     for cls in _classes():
         assert set(cls.numbers) <= set(types_of(cls))
+
+
+def test_help_names_the_business_terms_of_the_fields() -> None:
+    text = pydoc.plain(pydoc.render_doc(Invoice))
+    assert "due_date: BT-9 Payment due date" in text
+    assert "vat_total: BT-110 Invoice total VAT amount" in text

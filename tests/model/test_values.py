@@ -65,6 +65,11 @@ def test_absent_is_empty() -> None:
     assert -absent is +absent is abs(absent) is absent
 
 
+def test_a_misspelt_field_of_absent_is_an_error_with_the_name_that_is_meant() -> None:
+    with pytest.raises(AttributeError, match=r"no term has a field 'adress'; did you mean 'address'\?"):
+        _ = absent.seller.adress
+
+
 def test_there_is_one_absent() -> None:
     assert copy.copy(absent) is copy.deepcopy(absent) is pickle.loads(pickle.dumps(absent)) is absent
     assert not hasattr(absent, "__array__")  # libraries ask for protocols; absent has none but its own
