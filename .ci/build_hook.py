@@ -46,7 +46,7 @@ def main(folder: Path | None = None) -> None:
     from einvoice import cache
 
     files = cache.record() if folder else {}
-    documents = [path.read_bytes() for path in sorted((_ROOT / "appliance" / "samples").glob("*.xml"))]
+    documents = [path.read_bytes() for path in sorted((_ROOT / "einvoice" / "sample_invoices").glob("*.xml"))]
     for ruleset in einvoice.catalog().rule_sets:
         for document in (*documents, _CREDIT_NOTE):
             if ruleset.kind != "profile":

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 API = "/api/external"
-SAMPLES = Path(__file__).resolve().parent.parent / "appliance" / "samples"
+SAMPLES = Path(__file__).resolve().parent.parent / "einvoice" / "sample_invoices"
 DRAFT = {
     "invoice_number": "R-2026-0001",
     "issue_date": "2026-11-20",

@@ -16,9 +16,9 @@ mkdir -p "$home"
 wheel_and_tests() { # -> builds the wheel, and a folder with what the tests read, without the package
     rm -rf "$home/dist" "$home/place"
     .venv/bin/python -m build --wheel --no-isolation --outdir "$home/dist" . >/dev/null
-    mkdir -p "$home/place/appliance"
+    mkdir -p "$home/place/einvoice"
     cp -r README.md pyproject.toml .taplo.toml rules tests .ci "$home/place"
-    cp -r appliance/samples "$home/place/appliance"
+    cp -r einvoice/sample_invoices "$home/place/einvoice"
 }
 
 python_of() { # VERSION -> a Python of this version

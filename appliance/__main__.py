@@ -14,7 +14,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from importlib.metadata import version
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +182,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
         keys = KeyRing(settings.keys_file, usage=_key_usage(settings))
         keys.check_environment()
         if options.try_out:
-            sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
-            _print_example(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
+            _print_example(settings, keys, listener.getsockname()[1], einvoice.samples() / "xrechnung-ubl.xml")
         draining = threading.Event()
         connections = OpenConnections(settings)
         app = create_app(settings, keys, draining.is_set, connections, lambda: log_handler.dropped)

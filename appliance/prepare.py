@@ -4,7 +4,6 @@ The image build does this; elsewhere a rule set is compiled on first use.
 """
 
 import re
-from importlib.resources import files
 
 import einvoice
 
@@ -15,7 +14,7 @@ def prepare() -> None:
     """Build the catalog, and compile the rules for both syntaxes: each rule set, and each release of each CIUS."""
     catalog = einvoice.catalog()
     len(catalog)  # built on first use
-    for sample in (files("appliance") / "samples").iterdir():
+    for sample in einvoice.samples().iterdir():
         document = sample.read_bytes()
         einvoice.validate(re.sub(rb"urn:cen\.eu:[^<]*", _CORE, document), profile="facturx")
         for ruleset in catalog.rule_sets:

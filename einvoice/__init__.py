@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from einvoice.pdf.writer.attachments import AttachedFile, NotAttachable
     from einvoice.pdf.writer.embed import embed
     from einvoice.reference import engines
+    from einvoice.resources import samples
     from einvoice.result import Finding, ValidationResult, explain_error
     from einvoice.result.catalog import catalog
     from einvoice.result.rule_changes import rule_changes
@@ -93,6 +94,7 @@ __all__ = [
     "report_pdf",
     "rule_changes",
     "rule_sets",
+    "samples",
     "validate",
     "validate_many",
     "write",
@@ -142,6 +144,7 @@ _MODULES = {
     "report_pdf": "visualization",
     "rule_changes": "result.rule_changes",
     "rule_sets": "rulebook.added",
+    "samples": "resources",
     "validate": "validation",
     "validate_many": "bulk",
     "write": "syntax.writer",

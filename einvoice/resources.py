@@ -28,6 +28,14 @@ def rules_folder() -> Path:
     raise FileNotFoundError(f"The rule data of einvoice is missing, expected at {expected}. Install the package again.")
 
 
+def samples() -> Path:
+    """Return the folder of the sample invoices: fictitious, valid in UBL and CII, and one with a wrong total.
+
+    results = einvoice.validate_many(einvoice.samples())
+    """
+    return _PACKAGE / "sample_invoices"
+
+
 MANIFEST: Final = "manifest.json"
 """Describes what was added or imported, in a folder of its own."""
 _IMPORTED: Final = b'"kind": "imported"'

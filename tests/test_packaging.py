@@ -22,7 +22,7 @@ from tests.helpers.waiting import SECONDS, wait_until
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKS = {"everything": ROOT / ".ci" / "requirements.lock", "server": ROOT / "appliance" / "requirements.lock"}
 
-UBL = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+UBL = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
 
 
 # ---------------------------------------------------------------- ranges and locks
@@ -137,7 +137,7 @@ def test_wheel_contains_rules_and_no_development_files(wheel):
     rules = {f"einvoice/{path.relative_to(ROOT)}" for path in (ROOT / "rules").rglob("*") if path.is_file()}
     assert rules
     assert rules <= shipped
-    assert {"appliance/samples/xrechnung-ubl.xml", "appliance/samples/xrechnung-cii.xml"} <= shipped
+    assert {"einvoice/sample_invoices/xrechnung-ubl.xml", "einvoice/sample_invoices/xrechnung-cii.xml"} <= shipped
     folders = {name.split("/")[0] for name in shipped}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"einvoice", "appliance"}
     assert not {name for name in shipped if name.endswith((".lock", "/run", ".pyc"))}

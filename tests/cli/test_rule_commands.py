@@ -16,7 +16,7 @@ from einvoice.resources import RuleData, rules_folder
 from tests.helpers import house_rules
 from tests.helpers.paths import ROOT
 
-UBL = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+UBL = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
 
 
 @pytest.fixture

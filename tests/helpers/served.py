@@ -20,7 +20,7 @@ from appliance.contract.schemas import ProblemDetails
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import SECONDS, wait_until
 
-SAMPLES = ROOT / "appliance" / "samples"
+SAMPLES = ROOT / "einvoice" / "sample_invoices"
 UBL = (SAMPLES / "xrechnung-ubl.xml").read_bytes()
 CII = (SAMPLES / "xrechnung-cii.xml").read_bytes()
 WRONG = UBL.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")

@@ -15,7 +15,7 @@ from tests.helpers.paths import ROOT
 
 pytestmark = requires("anywidget", "nbconvert")
 
-SAMPLE = ROOT / "appliance/samples/xrechnung-ubl.xml"
+SAMPLE = ROOT / "einvoice/sample_invoices/xrechnung-ubl.xml"
 SOURCES = [
     f"""from pathlib import Path
 import einvoice

@@ -15,7 +15,7 @@ from tests.helpers.cases import case_of
 from tests.helpers.paths import ROOT, SAMPLES
 
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
-REGISTERED = (ROOT / "appliance" / "samples" / "xrechnung-cii.xml").read_text("utf-8")
+REGISTERED = (ROOT / "einvoice" / "sample_invoices" / "xrechnung-cii.xml").read_text("utf-8")
 TAX_NUMBER = '<ram:SpecifiedTaxRegistration><ram:ID schemeID="FC">123/456</ram:ID></ram:SpecifiedTaxRegistration>'
 AGREEMENT = "/rsm:CrossIndustryInvoice/rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeAgreement"
 REGISTRATION = f"{AGREEMENT}/ram:SellerTradeParty/ram:SpecifiedTaxRegistration"

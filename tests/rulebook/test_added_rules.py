@@ -19,7 +19,7 @@ from einvoice.rulebook.added import MAX_FILES
 from tests.helpers import house_rules
 from tests.helpers.paths import ROOT
 
-SAMPLE = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+SAMPLE = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
 UBL = SAMPLE.read_bytes()
 CORE = UBL.replace(b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"")
 

@@ -11,7 +11,7 @@ from einvoice.result import Finding
 from einvoice.validation.limits import limited
 from tests.helpers.paths import ROOT
 
-SAMPLE = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+SAMPLE = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
 LINE = b"<cac:InvoiceLine/>"
 
 
