@@ -31,6 +31,8 @@ from einvoice.validation.selection import Stack
 
 _OTHER_RULES: Final = ("edition", "other")
 """Kinds of specifications with rules that are not here: no change is known to be right."""
+_PLAUSIBILITY: Final = "plausibility"
+"""Layer whose findings doubt what is stated."""
 _WITH_VAT: Final = ("BT-131", "BT-146")
 """What includes VAT if the lines do."""
 _GRAVITY: Final = ("fatal", "warning", "information")
@@ -151,7 +153,8 @@ class Diagnosis:
         missing = MissingFacts(self.case, [self._own(it) for it in findings if not needs_no_action(it)])
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
-            fact = "" if needs_no_action(finding) else missing.fact(self._own(finding))
+            is_of_value = needs_no_action(finding) or finding.layer == _PLAUSIBILITY
+            fact = "" if is_of_value else missing.fact(self._own(finding))
             key = (fact,) if fact else self._place(finding)
             groups.setdefault(key, []).append(finding)
         for (place, *_), group in groups.items():

@@ -131,6 +131,7 @@ class Hypotheses:
         for index, it in enumerate(self.calculations):
             self._at[id(it.place)].append(index)
         self._sums_of_all = [index for index, it in enumerate(self.calculations) if it.equation.at in _OF_DOCUMENT]
+        self._bases = [key for key, it in self._operands.items() if it.term in ("BT-109", "BT-116")]
         self._added: list[Summand] = []
         self._is_open = not invoice.lines or bool(unclassified(invoice))
         self._sums = [self._unrounded(it, {}, ()) for it in range(len(self.calculations))]
@@ -174,6 +175,8 @@ class Hypotheses:
         if hypothesis.solved:
             return hypothesis
         values = {_key(operand): number for operand, number in hypothesis.values}
+        if self._is_base_stated({}) and not self._is_base_stated(values):
+            return None
         solved, cost = [], hypothesis.cost
         for index in self._affected(values, hypothesis.summands):
             before, after = self._states[index], self._state(index, values, hypothesis.summands)
@@ -183,6 +186,16 @@ class Hypotheses:
                 solved.append(index)
             cost += before is State.LACKING and after is State.WRONG
         return replace(hypothesis, solved=frozenset(solved), cost=cost) if solved else None
+
+    def _is_base_stated(self, values: Mapping[Key, Decimal]) -> bool:
+        """Return whether the taxable amounts add up to the total without VAT, as it follows from all equations."""
+        numbers = {"BT-116": _ZERO, "BT-109": _ZERO}
+        for key in self._bases:
+            number = values.get(key, self._numbers[key])
+            if number is None:
+                return False
+            numbers[self._operands[key].term] += number
+        return numbers["BT-116"] == numbers["BT-109"]
 
     def _affected(self, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> set[int]:
         found = {index for key in values for index in self._of[key]}
@@ -382,7 +395,7 @@ class Hypotheses:
                 if sums[row] == sign * difference:
                     place = self.calculations[row].place
                     summand = Summand(number, difference, _vat(place))
-                    if difference >= _MIN_GROUP or (number == "BT-131" and difference <= -_MIN_GROUP):
+                    if difference >= _MIN_GROUP or (number == "BT-131" and self._is_deduction(-difference)):
                         yield Hypothesis(2, summands=(summand,), missing=_GROUPS[number])
                     yield from self._surplus(summand)
         yield from self._repeated_rows()
@@ -400,6 +413,10 @@ class Hypotheses:
                     sign = -1 if it.is_charge else 1
                     summands = (Summand("BT-136", -sign * amount, line), Summand("BT-141", sign * amount, line))
                     yield Hypothesis(1, summands=summands, turned=it)
+
+    def _is_deduction(self, amount: Decimal) -> bool:
+        """Return whether a line may deduct an amount; a line that adds it is rather one too many."""
+        return amount >= _MIN_GROUP and all(it.net_amount.number != amount for it in self._invoice.lines)
 
     def _of_line(self, index: int, line: Any) -> Iterator[Hypothesis]:
         """Yield the hypothesis that a line lacks the allowance or charge that its net amount contains."""
@@ -419,7 +436,10 @@ class Hypotheses:
             known.add(content)
 
     def _surplus(self, summand: Summand) -> Iterator[Hypothesis]:
-        """Yield the hypotheses that a group with an amount is there twice: another one has the same content."""
+        """Yield the hypotheses that a group with an amount is there twice.
+
+        Another one has the same content, or another line the same number, item name and amount.
+        """
         invoice = self._invoice
         if summand.term == "BT-131":
             groups = [(it, it.net_amount, it.identifier) for it in invoice.lines]
@@ -433,9 +453,10 @@ class Hypotheses:
                 continue
             own = None if identifier is absent or identifier.node is None else content_of(identifier.node)
             content = tuple(it for it in content_of(group.node) if own is None or (it,) != own)
-            if content in known:
+            named = (own, group.item.name.text) if own is not None else content
+            if known & {content, named}:
                 yield Hypothesis(0, summands=(summand,), surplus=group)
-            known.add(content)
+            known |= {content, named}
 
     def _carried(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
         """Yield the hypotheses that a wrong result was carried on to the results that are calculated from it."""

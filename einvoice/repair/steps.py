@@ -244,13 +244,15 @@ class Steps:
         return "repeated" if is_further or self._repeats(element, number) else ""
 
     def _is_further_row(self, element: Any) -> bool:
-        """Return whether an element is a VAT breakdown of a category and rate that one before it has."""
-        rows = [vat.node for vat in self._case.invoice.vat_breakdown]
-        if element not in rows:
-            return False
-        keys = [category_of(vat) for vat in self._case.invoice.vat_breakdown]
-        position = rows.index(element)
-        return keys[position] in keys[:position]
+        """Return whether an element is a VAT breakdown of a category and rate, or a line of a number, as one before."""
+        rows = [(vat.node, category_of(vat)) for vat in self._case.invoice.vat_breakdown]
+        lines = [(line.node, line.identifier.text) for line in self._case.invoice.lines]
+        known: set[Any] = set()
+        for node, key in (*rows, *lines):
+            if node is element:
+                return key in known
+            known.add(key)
+        return False
 
     @cached_property
     def _marked(self) -> dict[Any, Any]:

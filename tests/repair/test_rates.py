@@ -169,3 +169,45 @@ def test_entry_with_an_unreadable_amount_beside_one_with_another_rate(amount):
     wrong = partly_exempt("105.00").replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>E</cbc:ID>")
     wrong = wrong.replace("Percent>21<", "Percent>0<").replace(amount, re.sub(r"[\d.]+", "abc", amount, count=1))
     assert "SCHEMA-VALUE-NUMBER" in {finding.code for cause in causes_of(wrong) for finding in cause.findings}
+
+
+def test_a_category_of_another_territory_is_not_proposed():
+    wrong = two_rates().replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>L</cbc:ID>", 1)  # the first entry of the breakdown
+    texts = [cause.text() for cause in causes_of(wrong)]
+    assert any("is “L” instead of “S”" in it for it in texts)
+    assert not any("instead of “L”" in it for it in texts)
+
+
+def test_rates_of_several_lines_are_only_proposed_if_the_sums_are_right_with_them():
+    right = two_rates()
+    without = re.sub(
+        r"(<cbc:Percent>)(21|6)(</cbc:Percent>\s*<cac:TaxScheme>\s*<cbc:ID>VAT</cbc:ID>\s*</cac:TaxScheme>"
+        r"\s*</cac:ClassifiedTaxCategory>)",
+        r"\g<1>0\3",
+        right,
+    )
+    assert without.count("<cbc:Percent>0<") == 3
+    changes = [change for cause in causes_of(without) for change in cause.changes]
+    assert not [it for it in changes if len(it.edits) == 3]  # as both entries of the breakdown have an amount
+
+
+def test_taxable_amounts_that_add_up_to_the_total_are_not_changed_alone():
+    right = two_rates()
+    moved = right.replace(">6</cbc:Percent>", ">21</cbc:Percent>").replace(">21</cbc:Percent>", ">6</cbc:Percent>", 1)
+    assert moved != right
+    for cause in causes_of(moved):
+        assert all(set(change.terms) != {"BT-116"} for change in cause.changes)
+
+
+def test_a_line_that_stands_twice_with_another_note_is_named():
+    head, first, *others = two_rates().split("  <cac:InvoiceLine>")
+    again = first.replace("<cbc:InvoicedQuantity", "<cbc:Note>again</cbc:Note><cbc:InvoicedQuantity", 1)
+    document = "  <cac:InvoiceLine>".join((head, first, again, *others))
+    cause = causes_of(document)[0]
+    assert cause.text().startswith("Invoice line (BG-25) of line 1 is given more than once")
+    assert cause.is_question or not cause.changes[0].safe
+
+
+def test_a_misspelt_currency_is_that_of_the_amounts():
+    wrong = two_rates().replace('currencyID="EUR"', 'currencyID="SGD"').replace(">EUR<", ">eur<")
+    assert any("is “eur” instead of “SGD”" in cause.text() for cause in causes_of(wrong))

@@ -87,6 +87,8 @@ def _replacements(
         meant = [code for code in meant if not code.isdigit()]  # numbers of schemes resemble each other by chance
     if not is_name and all(attribute == _CURRENCY for _, _, attribute in places):
         meant = list(dict.fromkeys((*_currency_of_others(case, given, argument), *meant)))
+    if all(not attribute for _, _, attribute in places) and _CURRENCY_LIST in _lists(case, argument):
+        meant = list(dict.fromkeys((*_currency_of_amounts(case, given, argument), *meant)))
     by_town: dict[tuple[str, ...], list[tuple[Any, str]]] = {}
     for node, attribute in _elements(case, given, places):
         countries = _countries_of_town(case, argument, node) if is_name else ()
@@ -136,10 +138,18 @@ def _town(country: Any) -> tuple[str, str]:
 def _currency_of_others(case: Case, given: str, argument: str) -> list[str]:
     """Return the currency of the invoice or, without one, the most frequent one of the other amounts, if it exists."""
     invoice = case.invoice
-    others = Counter(str(it.get(_CURRENCY, "")) for it in case.root.iter(etree.Element))
-    likely = (
-        [invoice.currency.text.strip()] if invoice.currency is not absent else [it for it, _ in others.most_common()]
-    )
+    if invoice.currency is absent:
+        return _currency_of_amounts(case, given, argument)
+    return _existing([invoice.currency.text.strip()], case, given, argument)
+
+
+def _currency_of_amounts(case: Case, given: str, argument: str) -> list[str]:
+    """Return the most frequent currency of the amounts, if it exists."""
+    found = Counter(str(it.get(_CURRENCY, "")) for it in case.root.iter(etree.Element))
+    return _existing([it for it, _ in found.most_common()], case, given, argument)
+
+
+def _existing(likely: Sequence[str], case: Case, given: str, argument: str) -> list[str]:
     known = {code for it in _lists(case, argument) for code in codelists.codes(it, None, case.syntax, case.rules)}
     return [it for it in likely if it in known and it != given][:1]
 

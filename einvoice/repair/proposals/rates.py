@@ -68,27 +68,38 @@ def _is_faulty(key: Key, vat: Any) -> bool:
 
 
 def _rates(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
-    """Yield the edits that give the breakdowns, and the items that belong to them, the rate of the amounts."""
-    for key, rows in faulty.items():
-        items = [it for it in taxed_items(case.invoice) if any(_key(tax) == key for tax in it.taxes)]
-        for vat, own in zip(rows, _assigned(rows, items), strict=True):
-            if not _is_faulty(key, vat):
-                continue
-            rate = rate_of_amounts(vat)
-            yield from _rated(case, vat, key, rate)
-            for tax in (tax for item in own for tax in item.taxes if _key(tax) == key):
-                yield from _rated(case, tax, key, rate)
+    """Yield the edits that give the breakdowns, and the items that belong to them, the rate of the amounts.
+
+    None if it is not known which items belong to which of several breakdowns.
+    """
+    rows = [(key, vat) for key, vats in faulty.items() for vat in vats]
+    items = [it for it in taxed_items(case.invoice) if any(_key(tax) in faulty for tax in it.taxes)]
+    for (key, vat), own in zip(rows, _assigned(rows, items), strict=False):
+        if not _is_faulty(key, vat):
+            continue
+        rate = rate_of_amounts(vat)
+        yield from _rated(case, vat, key, rate)
+        for tax in (tax for item in own for tax in item.taxes if _key(tax) in faulty):
+            yield from _rated(case, tax, _key(tax), rate)
 
 
-def _assigned(rows: Sequence[Any], items: Sequence[Any]) -> Sequence[Sequence[Any]]:
-    """Return the items of each breakdown: those whose amounts add up to it, the first ones to the first breakdown."""
-    if len(rows) == 1:
-        return [items]
-    sums = {position: vat.taxable_amount.number for position, vat in enumerate(rows)}
+def _assigned(rows: Sequence[tuple[Key, Any]], items: Sequence[Any]) -> Sequence[Sequence[Any]]:
+    """Return the items of each breakdown: those of its category and rate, or else those that add up to it."""
+    keys = [key for key, _ in rows]
+    by_key = [[it for it in items if any(_key(tax) == key for tax in it.taxes)] for key in keys]
+    is_right = all(_sum(own) == vat.taxable_amount.number for own, (_, vat) in zip(by_key, rows, strict=True))
+    if len(rows) == 1 or (is_right and len(set(keys)) == len(keys)):
+        return by_key
+    sums = {position: vat.taxable_amount.number for position, (_, vat) in enumerate(rows)}
     found = Assignment([signed_amount(it) for it in items], sums, lambda *_: True).found
-    chosen = found[0] if found else ()
-    pairs = list(zip(items, chosen, strict=False))
+    if not found or (len(found) > 1 and len(set(keys)) > 1):
+        return ()
+    pairs = list(zip(items, found[0], strict=True))
     return [[item for item, position in pairs if position == row] for row in range(len(rows))]
+
+
+def _sum(items: Sequence[Any]) -> Any:
+    return total(signed_amount(it) for it in items)
 
 
 def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]:
@@ -109,15 +120,21 @@ def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]
 def _amounts(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
     """Yield the edits that calculate the tax amounts again; breakdowns with the same category and rate become one.
 
-    None if an amount of a breakdown is missing or unreadable.
+    None if an amount of a breakdown is missing or unreadable, or the items with its rate add up to another one.
     """
     if any(absent in (vat.taxable_amount.number, vat.tax_amount.number) for rows in faulty.values() for vat in rows):
         return
     totals, difference = case.invoice.totals, Decimal(0)
-    for (_, rate), (first, *others) in faulty.items():
+    stated: dict[Key, Any] = {}
+    for item in taxed_items(case.invoice):
+        for key in map(_key, item.taxes):
+            stated[key] = stated.get(key, Decimal(0)) + signed_amount(item)
+    for key, (first, *others) in faulty.items():
         rows = (first, *others)
         taxable = total(vat.taxable_amount.number for vat in rows)
-        tax = round2(taxable * rate / 100)
+        if taxable != stated.get(key):
+            return
+        tax = round2(taxable * key[1] / 100)
         difference += tax - total(vat.tax_amount.number for vat in rows)
         yield from _to(case, first.taxable_amount, taxable, "BT-116")
         yield from _to(case, first.tax_amount, tax, "BT-117")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -10,8 +11,9 @@ from typing import Any, Final
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2
+from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2, signed_amount, taxed_items
 from einvoice.repair.case import Case
+from einvoice.repair.categories import Key, key_of, lacking_in_entries
 from einvoice.repair.edits import Edit, Remove
 from einvoice.repair.proposal import Proposal
 
@@ -22,6 +24,10 @@ _FIRST: Final = -2
 """Order of the changes of all entries of a category."""
 _WITHOUT_RATE: Final = "O"
 """The only VAT category that has no rate, not even zero (EN 16931-1, BR-O-05)."""
+_TERRITORIES: Final = {"L": "ES", "M": "ES", "B": "IT"}
+"""Categories of one country: Canary Islands, Ceuta and Melilla, split payment in Italy (UNTDID 5305)."""
+_SEVERAL: Final = 2
+_ZERO: Final = Decimal(0)
 _TERMS = {"BT-95", "BT-96", "BT-102", "BT-103", "BT-118", "BT-119", "BT-151", "BT-152"}
 
 
@@ -32,6 +38,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
     taxes = [group for group in case.groups.values() if isinstance(group, TaxCategory)]
     breakdown = [tax for tax in taxes if isinstance(tax, VatBreakdown)]
     items = [tax for tax in taxes if not isinstance(tax, VatBreakdown)]
+    sums = _Sums(case)
     stated, used = list(dict.fromkeys(map(_pair, breakdown))), list(dict.fromkeys(map(_pair, items)))
     yield from _schemes(case, taxes)
     yield from _of_untaxed(case, taxes)
@@ -40,10 +47,51 @@ def proposals(case: Case) -> Iterator[Proposal]:
         doubtful = own not in others
         if isinstance(tax, VatBreakdown) and not own[1]:
             others = list(_by_amounts(tax, own, others))
-        for pair in others:
-            if pair != own:
-                order = -doubtful - (pair[0] == own[0] or pair[1] == own[1])
-                yield from proposal_of(case, tax, pair, order)
+        for pair in sums.fitting(tax, [it for it in others if it != own and _is_possible(it[0], case)]):
+            order = -doubtful - (pair[0] == own[0] or pair[1] == own[1])
+            yield from proposal_of(case, tax, pair, order)
+
+
+class _Sums:
+    """What lines, charges and allowances have more than the entries of the breakdown, by category and rate."""
+
+    def __init__(self, case: Case) -> None:
+        self._left = lacking_in_entries(case.invoice)
+        self._amounts: dict[int, Any] = {}
+        self._moved: dict[Key, Any] = {}
+        self._count: Counter[Key] = Counter()
+        for item in taxed_items(case.invoice):
+            for tax in item.taxes:
+                amount = self._amounts[id(tax)] = signed_amount(item)
+                self._count[key_of(tax)] += 1
+                self._moved[key_of(tax)] = self._moved.get(key_of(tax), _ZERO) + amount
+
+    def fitting(self, tax: TaxCategory, pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Return the pairs that a tax may have; of several, those with which a sum is right.
+
+        If none is, all for a single item, whose sum can be wrong for another reason; none for several items.
+        """
+        if len(pairs) < _SEVERAL or absent in self._left.values():
+            return pairs
+        if isinstance(tax, VatBreakdown):
+            wanted = [tax.taxable_amount.number]
+        else:
+            wanted = [-self._amounts.get(id(tax), _ZERO), -self._moved.get(key_of(tax), _ZERO)]
+        right = [it for it in pairs if self._left.get(_key(it), _ZERO) in wanted]
+        return right or (pairs if self._count[key_of(tax)] <= 1 else ())
+
+
+def _key(pair: tuple[str, str]) -> Key:
+    category, rate = pair
+    is_rate = category in TAXED and _RATE.fullmatch(rate) and rate
+    return category, Decimal(rate) if is_rate else _ZERO
+
+
+def _is_possible(category: str, case: Case) -> bool:
+    """Return whether an invoice can have a category: those of one territory need a seller or buyer there."""
+    parties = (case.invoice.seller, case.invoice.buyer)
+    countries = {it.address.country_code.text for it in parties}
+    return category not in _TERRITORIES or _TERRITORIES[category] in countries
 
 
 def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Proposal]:
