@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from einvoice.bulk.labels import GROUP_LABELS, VERDICT_LABELS, whole
 from einvoice.bulk.patterns import check
+from einvoice.bulk.plot import MAX_BARS, MAX_NAME, Chart
 from einvoice.bulk.record import FileResult
 from einvoice.localization import Language
 from einvoice.localization.formatting import format_number
@@ -97,15 +98,24 @@ class Groups:
     def plot(self, *, axes: Axes | None = None) -> Axes:
         """Draw the valid, invalid and unreadable files of each group with matplotlib: at most 20 groups.
 
+        They are those with the most invalid files, or the latest months.
+
         Args:
             axes: where to draw (default: a new figure).
 
         Raises:
             ImportError: matplotlib is not installed (extra "notebook").
         """
-        from einvoice.bulk.plot import groups
-
-        return groups(self, axes)
+        labels, is_time = GROUP_LABELS[self.lang], self.by == "month"
+        shown = self.groups[-MAX_BARS:] if is_time else self.groups[:MAX_BARS]
+        parts = {
+            "invalid": [it.invalid for it in shown],
+            "unreadable": [it.unreadable for it in shown],
+            "valid": [it.files - it.invalid - it.unreadable for it in shown],
+        }
+        names = [quote(it.name, limit=MAX_NAME) or labels["missing"] for it in shown]
+        name = labels.get(self.by, self.by)
+        return Chart(names, parts, VERDICT_LABELS[self.lang], name, labels["files"], upright=is_time).draw(axes)
 
     def cells(self, lang: Language) -> tuple[list[str], list[list[str]]]:
         """Return the headings and the rows as texts, those that a display shows."""

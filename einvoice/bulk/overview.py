@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
+from einvoice.bulk.labels import GROUP_LABELS, LABELS, VERDICT_LABELS, validated_with, whole
+from einvoice.bulk.plot import MAX_BARS, Chart
 from einvoice.bulk.record import VERDICTS, decode
 from einvoice.bulk.tables import Table
 from einvoice.localization.options import language
 from einvoice.quotation import quote
 from einvoice.render.tables import Kind, require_pandas
+from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.stack import Engine
@@ -119,9 +121,10 @@ class Overview:
         Raises:
             ImportError: matplotlib is not installed (extra "notebook").
         """
-        from einvoice.bulk.plot import codes
-
-        return codes(self, lang or self.lang, axes)
+        lang, shown = lang or self.lang, self.codes[:MAX_BARS]
+        parts = {name: [it.files if it.severity == name else 0 for it in shown] for name in _SEVERITIES}
+        names = [it.code for it in shown]
+        return Chart(names, parts, RESULT_LABELS[lang], LABELS[lang]["code"], GROUP_LABELS[lang]["files"]).draw(axes)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per code.

@@ -13,6 +13,7 @@ from einvoice.quotation import quote
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
 from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.rule import LEADING
 
 if TYPE_CHECKING:
     from einvoice.result.advice import Advice
@@ -196,7 +197,7 @@ class Finding:
     def _text_values(self) -> Values:
         """Values quoted in the texts; None for a reported rule, whose values are unknown."""
         if not self.reported:
-            return self.values
+            return {**self.values, LEADING: self.terms[0]} if self.terms else self.values
         known = self.entry
         if known.code != UNKNOWN_RULE:
             return None

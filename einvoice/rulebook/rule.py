@@ -9,6 +9,8 @@ EXPECTED: Final = "expected"
 """The ``let`` that findings show as the expected value."""
 ACTUAL: Final = "actual"
 """The value of the leading term."""
+LEADING: Final = "leading_term"
+"""In texts, the number of the leading term; ``leading_term.name`` is its name, ``….named`` is name and number."""
 SEVERITIES: Final = ("fatal", "warning", "information")
 
 

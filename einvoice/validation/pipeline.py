@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from einvoice.validation.selection import RuleSelection
 
 _UNMAPPED: Final = "CONTENT-UNCOVERED"
+_OF_NO_USE: Final = {
+    "derived": ("LineTotalBasisAmount", "AllowanceChargeBasisAmount"),
+    "technical": ("CopyIndicator", "LineCountNumeric", "ProfileExecutionID", "TestIndicator", "UBLVersionID", "UUID"),
+}
+"""Content that follows from other content, and content about the file itself, by the situation of its text."""
 _PAYMENT_TERMS: Final = ("PaymentTerms", "SpecifiedTradePaymentTerms")
 """Elements with BT-20, in UBL and CII; discounts and penalties inside them are part of what was agreed."""
 _MAX_UNMAPPED: Final = 20
@@ -323,7 +328,9 @@ def _names_of(element: Any) -> Mapping[str, str]:
     name, parent, *others = [etree.QName(it).localname for it in (element, *element.iterancestors())]
     whose = others[0] if others and others[0].endswith(parent) else parent  # AccountingSupplierParty, not Party
     terms = next((it for it in (name, parent, *others) if it in _PAYMENT_TERMS), "")
-    return {"element": name, "parent": whose, **({"payment_terms": terms} if terms else {})}
+    path = "/".join(("", *others[:1], parent, name))
+    kinds = {kind: name for kind, names in _OF_NO_USE.items() if name in names}
+    return {"element": name, "parent": whose, "path": path, **({"payment_terms": terms} if terms else kinds)}
 
 
 def repeated(context: Context) -> Outcome:

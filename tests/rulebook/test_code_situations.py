@@ -128,8 +128,8 @@ OTHER = [
         "without_CompanyID",
         "UBL-SR-53",
         replaced(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>", r"\1"),
-        "A tax registration has no number",
-        "Add the number (cbc:CompanyID).",
+        "A tax registration has no number (Seller VAT identifier)",
+        "Add the number (cbc:CompanyID, BT-31).",
     ),
     (
         "without_ID",
@@ -235,15 +235,31 @@ OTHER = [
         "profile",
         "CONTENT-UNCOVERED",
         before(profile("extended"), "ram:SpecifiedTradeSettlementPaymentMeans", INVOICEE),
-        "InvoiceeTradeParty in ApplicableHeaderTradeSettlement belongs to the profile EXTENDED",
+        "(InvoiceeTradeParty in ApplicableHeaderTradeSettlement) belongs to the profile EXTENDED",
         "nothing needs to be changed",
     ),
     (
         "payment_terms",
         "CONTENT-UNCOVERED",
         replaced(profile("extended"), "</ram:SpecifiedTradePaymentTerms>", f"{DISCOUNT}\\g<0>"),
-        "ApplicableTradePaymentDiscountTerms in SpecifiedTradePaymentTerms",
-        "if BT-20 does not state it",
+        "(ApplicableTradePaymentDiscountTerms): EN 16931 has this payment term only as text",
+        "If BT-20 states it as text, no action is needed",
+    ),
+    (
+        "derived",
+        "CONTENT-UNCOVERED",
+        replaced(
+            profile("extended"), "</ram:BasisAmount>", "\\g<0><ram:LineTotalBasisAmount>1.00</ram:LineTotalBasisAmount>"
+        ),
+        "(LineTotalBasisAmount in ApplicableTradeTax)",
+        "the recipient lacks nothing without it",
+    ),
+    (
+        "technical",
+        "CONTENT-UNCOVERED",
+        before(UBL, "cbc:CustomizationID", "<cbc:UBLVersionID>2.1</cbc:UBLVersionID>"),
+        "UBL version (UBLVersionID in Invoice)",
+        "No action is needed",
     ),
 ]
 #: Code, code of a reason, whether it is given for a charge, and what title and fix quote.

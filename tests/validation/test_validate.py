@@ -201,7 +201,7 @@ def test_unmapped_content_is_reported_as_information():
     (finding,) = (found for found in result.findings if found.code == "CONTENT-UNCOVERED")
     assert (finding.severity, finding.layer) == ("information", "file")
     assert finding.xpath == "/ubl:Invoice/cbc:UBLVersionID"
-    assert finding.title("en").startswith("UBLVersionID ")
+    assert finding.title("en").startswith("UBL version (UBLVersionID in Invoice) ")
     assert result.is_valid
 
 

@@ -190,12 +190,19 @@ def _parts(text: str) -> tuple[str, tuple[_Placeholder, ...]]:
 def _of_terms(name: str, values: Mapping[str, Any], language: str) -> str:
     """Return ``term.name``, the name of the term in the value ``term``, or ``term.named``, which keeps the number too.
 
+    ``path.label`` is the name of the element at the path in the value ``path``.
+
     The value of the latter can have several terms, such as a formula. The text is "" if there is no such term.
     """
     path, _, kind = name.rpartition(".")
     stated = values.get(path)
     if kind == "name" and stated in terms():
         return name_of_term(str(stated), language)
+    if kind == "label" and isinstance(stated, str):
+        from einvoice.rulebook.catalog.element_names import element_name  # few findings name elements in words
+
+        shown = element_name(stated, language) or stated.rpartition("/")[2]
+        return shown[:1].upper() + shown[1:]
     if kind != "named" or not isinstance(stated, str):
         return ""
     return _TERM.sub(lambda it: f"{name_of_term(it[0], language)} ({it[0]})" if it[0] in terms() else it[0], stated)

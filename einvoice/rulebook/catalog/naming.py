@@ -12,17 +12,27 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.localization import Language
-from einvoice.rulebook.catalog.translations import Translation
 
 _PREFIX: Final = re.compile(r"[a-z]+:")
 _CONDITION: Final = re.compile(r"\[\w+\]")
 
 Name: TypeAlias = Mapping[str, str]
 """A row: the noun by language, its inflections, and further columns."""
+
+
+class Tables(Protocol):
+    """The tables of a file of translations."""
+
+    @property
+    def file(self) -> str:
+        """Its name, for errors."""
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """Return the table of a name; empty if there is none."""
 
 
 class Names:
@@ -32,7 +42,7 @@ class Names:
         RuleError: a translation has an unknown path.
     """
 
-    def __init__(self, file: Path, translations: Mapping[Language, Translation] | None = None) -> None:
+    def __init__(self, file: Path, translations: Mapping[Language, Tables] | None = None) -> None:
         self.file = file
         with file.open(encoding="utf-8", newline="") as lines:
             first, *_ = header = next(csv.reader(lines))
@@ -46,11 +56,15 @@ class Names:
 
     def __getitem__(self, path: str) -> Name:
         """Return the row for a path. Raise ``RuleError`` if it has no name."""
-        plain: str = _PREFIX.sub("", path)
-        for candidate in (*_endings(plain), *_endings(_CONDITION.sub("", plain))):
-            if candidate in self._rows:
-                return self._rows[candidate]
+        if found := self.get(path):
+            return found
         raise RuleError(f"has no name for '{path}'", file=f"{self.file.parent.name}/{self.file.name}")
+
+    def get(self, path: str) -> Name | None:
+        """Return the row for a path; None if it has no name."""
+        plain: str = _PREFIX.sub("", path)
+        candidates = (*_endings(plain), *_endings(_CONDITION.sub("", plain)))
+        return next((self._rows[it] for it in candidates if it in self._rows), None)
 
 
 def inflected(name: Name, language: Language, forms: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

@@ -14,17 +14,19 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.localization import TRANSLATIONS, Language, languages
 from einvoice.resources import RuleData
-from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import TEXTS, check_keys
 from einvoice.rulebook.files.resolve import fill
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.versions import ADOPTED_TITLE
+
+if TYPE_CHECKING:
+    from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 
 _FILES: Final = "files"
 _VARIANTS: Final = "variants"

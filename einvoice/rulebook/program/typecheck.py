@@ -28,12 +28,13 @@ from einvoice.rulebook.language import Expression, Where, check, condition
 from einvoice.rulebook.language.fields import fields_of, type_of
 from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.program.operands import CheckedOperand, operands_of
-from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
+from einvoice.rulebook.rule import ACTUAL, EXPECTED, LEADING, Rule, Situation
 
 #: Names that a violation adds to those that a text may quote.
-DERIVED: Final = ("actual", "difference")
+DERIVED: Final = ("actual", "difference", LEADING)
 _Lets: TypeAlias = tuple[tuple[str, Expression], ...]
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
+_OF_LEADING: Final = (f"{LEADING}.name", f"{LEADING}.named")
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -249,6 +250,8 @@ class _Checker:
             for key, text in by_key.items():
                 where = Where(self.definition.file, f"{prefix}.{language}.{key}".lstrip("."))
                 for quoted in _QUOTED.findall(text):
+                    if quoted in _OF_LEADING:
+                        continue
                     if "." in quoted:
                         self._check_path(quoted, where)
                         paths[quoted] = None

@@ -7,23 +7,17 @@ party, or the invoice.
 from __future__ import annotations
 
 import datetime
-import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from einvoice.errors import RuleError
-from einvoice.localization import Language, Messages, fallbacks
+from einvoice.localization import Language
 from einvoice.model.group import Group
-from einvoice.resources import rules_folder
+from einvoice.rulebook.catalog.element_names import element_name
 from einvoice.visualization.formatting import format_date, format_number
 from einvoice.visualization.labels import label, meaning
 
-if TYPE_CHECKING:
-    from einvoice.rulebook.catalog.naming import Names
-
-_LABELS: Final = Messages("einvoice.visualization", "elements")
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
 _DATE: Final = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:Z|[+-]\d\d:\d\d|T00:00:00)?")
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
@@ -115,37 +109,12 @@ def name_of(element: Any, lang: Language) -> str:
 
 def known_name(element: Any, lang: Language) -> str:
     """Return the name of an element in the message files or in the texts of the rules; '' if there is none."""
-    return _LABELS[lang].get(local_name(element)) or _named_by_rules(_path(element), lang)
+    return element_name(_path(element), lang)
 
 
 def _path(element: Any) -> str:
     names = [local_name(element), *(local_name(it) for it in element.iterancestors())]
     return "/" + "/".join(reversed(names[:3]))
-
-
-@functools.lru_cache(maxsize=1024)
-def _named_by_rules(path: str, lang: Language) -> str:
-    rows = [row for names in _names_of_rules() if (row := _row(names, path))]
-    return next((row[tag] for tag in fallbacks(lang) for row in rows if row.get(tag)), "")
-
-
-def _row(names: Names, path: str) -> Mapping[str, str]:
-    try:
-        return names[path]
-    except RuleError:
-        return {}
-
-
-@functools.cache
-def _names_of_rules() -> tuple[Names, ...]:
-    from einvoice.rulebook.catalog.naming import Names
-    from einvoice.rulebook.catalog.translations import read_translations
-
-    facturx, syntax = (rules_folder() / name for name in ("facturx", "syntax"))
-    return (
-        Names(facturx / "syntax" / "elements.csv", read_translations(facturx)),
-        Names(syntax / "elements.csv", read_translations(syntax)),
-    )
 
 
 def _words(name: str) -> str:
