@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from einvoice.assessment.law import FORMAT, Classification, Law
+from einvoice.assessment.law import CONTENT, FORMAT, Classification, Law
 from einvoice.localization import Language, choose
 from einvoice.result import Finding
 
@@ -102,7 +102,7 @@ class Assessment:
         return self.kind == "e_invoice" and any(it.is_contested and it.error_class != FORMAT for it in self.errors)
 
     def statement(self, lang: Language | None = None) -> str:
-        """Return what the document is, and what follows on its date of supply."""
+        """Return what the document is, what follows on its date of supply, and what for the deduction of input VAT."""
         lang, law = lang or self.lang, self.law
         sentences = [law.text(self.kind, lang)]
         if self.profile:
@@ -111,6 +111,10 @@ class Assessment:
             sentences.append(law.text("disputed", lang))
         if self.follows:
             sentences.append(choose(self.follows["text"], lang))
+        if self.items or any(it.error_class == CONTENT for it in self.errors):
+            sentences.append(law.text("deduction", lang))
+        elif self.kind == "e_invoice" and not self.errors:
+            sentences.append(law.text("no_objection", lang))
         return " ".join(sentences)
 
     def classes(self, lang: Language | None = None) -> list[ClassSummary]:
@@ -137,8 +141,8 @@ class Assessment:
         return [f"{it.title(lang)} ({it.entry.source}). {it.fix(lang)}" for it in self.items]
 
     def undecidable(self, lang: Language | None = None) -> str:
-        """Return what no validation can decide."""
-        return self.law.text("undecidable", lang or self.lang)
+        """Return what no validation can decide, and what has to be kept."""
+        return " ".join(self.law.text(key, lang or self.lang) for key in ("undecidable", "keep"))
 
     def note(self, lang: Language | None = None) -> str:
         """Return that this is information and no advice."""

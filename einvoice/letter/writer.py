@@ -42,7 +42,8 @@ def letter(
     """Return the letter to the issuer; see `ValidationResult.letter`."""
     words = _TEXTS[lang]
     assessment = assess(result, law, items)
-    asked = [*_errors(result, causes, lang), *(_missing(it, lang) for it in (assessment.items if assessment else ()))]
+    errors = list(_errors(result, causes, lang))
+    asked = [*errors, *(_missing(it, lang) for it in (assessment.items if assessment else ()))]
     if not asked:
         key = "nothing" if result.is_valid else "not_checked"
         return words[key].format(invoice=_invoice(result, lang)) + "\n"
@@ -56,7 +57,7 @@ def letter(
         "\n".join(_facts(result, lang)),
         words["items"],
         *listed,
-        _required_by(assessment, lang) if assessment else "",
+        _required_by(assessment, len(errors), lang) if assessment else "",
         words["close"],
         words["regards"],
     )
@@ -114,7 +115,7 @@ def _item(lines: Sequence[str], findings: Sequence[Finding], lang: Language) -> 
     notes += [words["line" if len(places) == 1 else "lines"].format(lines=shown)] if places else []
     notes += [", ".join((*terms, *dict.fromkeys(it.code for it in findings)))]
     head = [words["technical"]] if lines[0] in technical else []
-    return "\n   ".join((*head, *plain, f"[{'; '.join(notes)}]"))
+    return "\n   ".join((*head, *plain, words["software"].format(notes="; ".join(notes))))
 
 
 def _of_cause(cause: Cause, lang: Language) -> Iterator[str]:
@@ -159,13 +160,18 @@ def _sentence(text: str, lang: Language, finding: Finding | None = None) -> str:
     return plain if plain[-1:] in ".?!" else f"{plain}."
 
 
-def _required_by(assessment: Assessment, lang: Language) -> str:
-    """Return why the law requires a correction; "" if no class of error and no missing item does."""
+def _required_by(assessment: Assessment, errors: int, lang: Language) -> str:
+    """Return why the law requires a correction; "" if no class of error and no missing item does.
+
+    The missing items have the numbers after those of the errors.
+    """
     law = assessment.law
     affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
     items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
     texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
     if sources := "; ".join(dict.fromkeys(it.entry.source for it in assessment.items)):
-        texts.append(law.text("letter_items", lang).format(sources=sources))
+        numbers = [str(it) for it in range(errors + 1, errors + 1 + len(assessment.items))]
+        points = _TEXTS[lang]["points" if len(numbers) > 1 else "point"].format(numbers=", ".join(numbers))
+        texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))
     texts += [choose(assessment.follows["letter"], lang)] if "letter" in assessment.follows else []
     return " ".join((*texts, law.text("note", lang))) if texts else ""

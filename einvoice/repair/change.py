@@ -14,6 +14,7 @@ from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
 from einvoice.quotation import quote, visible
+from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.repair.edits import (
     Edit,
@@ -271,7 +272,10 @@ def in_lines(place: str, lines: Sequence[str], lang: Language, key: str = "in_li
     words = _TEXTS[lang]
     if not lines:
         return place
-    listed, more = ", ".join(lines[:_LISTED]), len(lines) - _LISTED
+    if key == "in_line":
+        place = place.replace(words["of_line"], "", 1)
+    shown = (RESULT_LABELS[lang]["quote"].format(it) if " " in it else it for it in lines[:_LISTED])
+    listed, more = ", ".join(shown), len(lines) - _LISTED
     if more > 0:
         listed = words["more"].format(lines=listed, count=more)
     return words[key if len(lines) == 1 else f"{key}s"].format(place=place, line=listed)

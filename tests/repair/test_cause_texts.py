@@ -140,7 +140,7 @@ def test_quantity_whose_unit_is_unknown_is_one_question(document):
     (cause,) = causes_of(document)
     assert {"BR-22", "BR-23"} <= {finding.code for finding in cause.findings}
     assert cause.missing == "BT-129"
-    assert cause.text() == "Menge der Position (BT-129) in Position 1 fehlt. Was ist anzugeben?"
+    assert cause.text() == "Menge (BT-129) in Position 1 fehlt. Was ist anzugeben?"
 
 
 def test_vat_accounting_currency_that_is_the_invoice_currency():
@@ -242,8 +242,8 @@ def test_title_of_a_finding_about_a_line_names_the_line():
 @pytest.mark.parametrize(
     ("lang", "cause", "change"),
     [
-        ("de", "Umsatzsteuerkategorie der Position (BT-151) in Position 000004 fehlt (zu ergänzen: „S“).",
-         "Umsatzsteuerkategorie der Position (BT-151) in Position 000004 ergänzen: „S“."),
+        ("de", "Umsatzsteuerkategorie (BT-151) in Position 000004 fehlt (zu ergänzen: „S“).",
+         "Umsatzsteuerkategorie (BT-151) in Position 000004 ergänzen: „S“."),
         ("en", "Invoiced item VAT category code (BT-151) of line 000004 is missing (add “S”).",
          "Add invoiced item VAT category code (BT-151) of line 000004: “S”."),
     ],
@@ -291,7 +291,10 @@ def test_content_without_a_term_is_one_cause(content, others):
     document = document.replace("</ram:IssueDateTime>", f"</ram:IssueDateTime>{content}", 1)
     (cause,) = causes_of(document, "en")
     assert {finding.code for finding in cause.findings} == {"CONTENT-UNCOVERED"}
-    assert cause.text() == f"Name in ExchangedDocument belongs to the profile EXTENDED, not to EN 16931{others}"
+    assert (
+        cause.text()
+        == f"Document name (Name in ExchangedDocument) belongs to the profile EXTENDED, not to EN 16931{others}"
+    )
 
 
 # ---------------------------------------------------------------- which of several values

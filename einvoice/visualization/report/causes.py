@@ -91,7 +91,9 @@ def _without_change(found: Sequence[Cause], lang: Language) -> Markup:
     several = [cause for cause in found if len({(it.code, it.title(lang)) for it in cause.findings}) > 1]
     items = [_item(cause, lang) for cause in several[:_MAX_SHOWN]]
     remark = tag("p", LABELS[lang]["no_change"], class_="unchanged")
-    return join(remark, tag("ul", *items) if items else EMPTY, _omitted(several, lang))
+    alone = len(found) - len(several)
+    counted_alone = tag("p", counted("alone", alone, lang), class_="unchanged") if alone else EMPTY
+    return join(remark, tag("ul", *items) if items else EMPTY, _omitted(several, lang), counted_alone)
 
 
 def _item(cause: Cause, lang: Language) -> Markup:
