@@ -169,7 +169,8 @@ def _required_by(assessment: Assessment, errors: int, lang: Language) -> str:
     affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
     items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
     texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
-    if sources := "; ".join(dict.fromkeys(it.entry.source for it in assessment.items)):
+    bases = (it.entry.source.partition(";")[0] for it in assessment.items)  # what follows are exceptions
+    if sources := "; ".join(dict.fromkeys(bases)):
         numbers = [str(it) for it in range(errors + 1, errors + 1 + len(assessment.items))]
         points = _TEXTS[lang]["points" if len(numbers) > 1 else "point"].format(numbers=", ".join(numbers))
         texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))

@@ -129,7 +129,7 @@ OTHER = [
         "UBL-SR-53",
         replaced(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>", r"\1"),
         "A tax registration has no number (Seller VAT identifier)",
-        "Add the number (cbc:CompanyID, BT-31).",
+        "Add the number (cbc:CompanyID).",
     ),
     (
         "without_ID",
