@@ -14,9 +14,9 @@ def test_title_of_a_code_has_no_values_of_one_file(sample, tmp_path):
     overview = results.summary()
     (frequent,) = overview.codes
     assert frequent.files == 2
-    assert frequent.title("en") == "Unknown country code in an address"
+    assert frequent.title("en") == "Unknown country code"
     assert frequent.finding.title("en") != frequent.title("en")
     for shown in (str(overview), overview._repr_html_(), overview.to_frame(lang="en").to_csv()):
-        assert "Unknown country code in an address" in shown
+        assert "Unknown country code" in shown
         assert "Germany" not in shown
         assert "Austria" not in shown
