@@ -130,8 +130,9 @@ def test_rules_and_pages_use_the_same_names_of_types():
     ],
 )
 def test_page_says_who_pays(invoice, key):
-    (text,) = texts(invoice, "//section[@class='payment']/div[@class='meaning']/p")
+    text, *others = texts(invoice, "//section[@class='payment']/div[@class='meaning']/p")
     assert text == label(key, "de").format(amount="10,00 EUR")
+    assert others == ([label("issuer_account", "de")] if key in ("credit_note", "negative_due") else [])
 
 
 def test_ordinary_invoice_says_nothing_special():
@@ -151,7 +152,17 @@ def test_credit_note_asks_for_no_payment():
 def test_direct_debit_asks_for_no_transfer():
     invoice = with_type("380", due="10.00")
     invoice.payment_means[0].code = Code("59")
+    (text,) = texts(invoice, "//div[@class='meaning']/p")
+    assert text == "Der Betrag von 10,00 EUR wird am 30.04.2026 per Lastschrift eingezogen. Bitte nicht überweisen."
+    del invoice.due_date
     assert texts(invoice, "//div[@class='meaning']/p") == [label("direct_debit", "de")]
+
+
+def test_buyer_sends_a_self_billed_invoice():
+    ordinary, self_billed = with_type("380", due="1.00"), with_type("389", due="1.00")
+    sender, recipient = "//div[@class='from']/p[@class='name']", "//div[@class='to']/p/strong"
+    assert texts(self_billed, sender) == texts(ordinary, recipient)
+    assert texts(self_billed, recipient) == texts(ordinary, sender)
 
 
 def test_correction_and_self_billing_are_explained():

@@ -50,18 +50,18 @@ def kind(context: PageContext) -> str:
 
 
 def header(context: PageContext, logo: str = "") -> Markup:
-    """Return the letterhead, address field and invoice data."""
-    invoice = context.invoice
-    seller, buyer = invoice.seller, invoice.buyer
-    sender = context.text(seller.name)
-    sender_address = address(context, seller.address)
+    """Return the letterhead, address field and invoice data. The buyer sends a self-billed invoice to the seller."""
+    parties: list[Any] = [context.invoice.seller, context.invoice.buyer]
+    issuer, recipient = reversed(parties) if meaning.is_self_billed(context) else parties
+    sender = context.text(issuer.name)
+    sender_address = address(context, issuer.address)
     image = Markup(f'<img class="logo" alt="{context.label("logo")}" src="{logo}"/>') if logo else EMPTY
-    name = tag("p", tag("strong", sender), class_="name", data_footer=_footer(context, sender))
+    name = tag("p", tag("strong", sender), class_="name", data_footer=_footer(context, issuer, sender))
     letterhead = tag("div", image, name, tag("p", " · ".join(sender_address)), class_="from")
     window = tag(
         "div",
         tag("p", " · ".join((sender, *sender_address[:-1])), class_="return"),
-        tag("p", lines(tag("strong", context.text(buyer.name)), *address(context, buyer.address))),
+        tag("p", lines(tag("strong", context.text(recipient.name)), *address(context, recipient.address))),
         class_="to",
     )
     data = tag("div", key_value_table(_data(context)), class_="data")
@@ -69,10 +69,9 @@ def header(context: PageContext, logo: str = "") -> Markup:
     return join(letterhead, tag("div", window, data, class_="top"), heading, meaning.of_document(context))
 
 
-def _footer(context: PageContext, sender: str) -> str:
+def _footer(context: PageContext, issuer: Any, sender: str) -> str:
     """Return the footer of every page: the sender and its VAT identifier or tax number."""
-    seller = context.invoice.seller
-    for number, value in (("BT-31", seller.vat_identifier), ("BT-32", seller.tax_number)):
+    for number, value in (("BT-31", issuer.vat_identifier), ("BT-32", getattr(issuer, "tax_number", absent))):
         if text := context.text(value, scheme=False):
             return f"{sender} · {context.label(number)} {text}"
     return sender

@@ -208,14 +208,15 @@ def _prices(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
 
 
 def allowance_or_charge(context: PageContext, extra: AllowanceCharge) -> str:
-    """Describe an allowance or charge in one line: "Nachlass 10 % auf 100,00 EUR: −10,00 EUR – Treuerabatt"."""
+    """Describe an allowance or charge in one line: "Nachlass (Treuerabatt), 10 % auf 100,00 EUR: −10,00 EUR"."""
     context.mark_shown(extra.indicator)
     kind = context.label("charge" if extra.is_charge else "allowance")
     base = context.text(extra.base_amount, currency=True)
-    parts = [kind, context.text(extra.percentage), f"{context.label('of')} {base}" if base else ""]
+    share = " ".join(filter(None, (context.text(extra.percentage), f"{context.label('of')} {base}" if base else "")))
     reason = reasons(context, extra)
     amount = signed_amount(context, extra, currency=True)
-    return " ".join(filter(None, parts)) + (f": {amount}" if amount else "") + (f" – {reason}" if reason else "")
+    name = f"{kind} ({reason})" if reason else kind
+    return ", ".join(filter(None, (name, share))) + (f": {amount}" if amount else "")
 
 
 def signed_amount(context: PageContext, extra: AllowanceCharge, *, currency: bool = False) -> str:

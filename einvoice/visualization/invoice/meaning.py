@@ -54,6 +54,11 @@ def _kind(context: PageContext) -> Iterator[str]:
         yield context.label("self_billed")
 
 
+def is_self_billed(context: PageContext) -> bool:
+    """Whether the buyer issues the document."""
+    return (context.invoice.type_code.text or "").strip() in _SELF_BILLED
+
+
 def of_payment(context: PageContext) -> Markup:
     """Return whether there is anything to pay, and how it is paid."""
     amount = due(context)
@@ -68,10 +73,16 @@ def _payment(context: PageContext, amount: Decimal) -> Iterator[str]:
         yield context.label("paid" if isinstance(paid, Decimal) and paid > 0 else "nothing_due")
     elif amount < 0 and not is_credit_note(context):
         yield context.label("negative_due").format(amount=context.money(-amount))
+        if any(means.credit_transfer for means in context.invoice.payment_means):
+            yield context.label("issuer_account")
     elif amount > 0 and is_credit_note(context):
         yield context.label("credit_note").format(amount=context.money(amount))
+        if any(means.credit_transfer for means in context.invoice.payment_means):
+            yield context.label("issuer_account")
     elif amount > 0 and _codes(context) & set(_DIRECT_DEBIT):
-        yield context.label("direct_debit")
+        date = context.text(context.invoice.due_date)
+        key = "direct_debit_on" if date else "direct_debit"
+        yield context.label(key).format(amount=context.money(amount), date=date)
 
 
 def _codes(context: PageContext) -> set[Any]:

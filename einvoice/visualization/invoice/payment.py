@@ -106,6 +106,8 @@ def _means(context: PageContext, means: Any) -> list[Row]:
     rows = context.coded(means, "code", "payment_means")
     rows += context.rows(means, "description")
     transfers = (means.credit_transfer, *means.credit_transfer.more) if means.credit_transfer else ()
+    if transfers and not any(it.name for it in transfers):
+        rows += context.row("BT-85", context.text(context.invoice.payee.name))
     for transfer in transfers:
         rows += _account(context, transfer.identifier)
         rows += _account(context, transfer.proprietary_identifier)

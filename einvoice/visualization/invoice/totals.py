@@ -14,6 +14,8 @@ from einvoice.visualization.markup import EMPTY, Markup, tag
 _BEFORE_VAT: Final = ("line_net", "allowances", "charges", "net")
 _AFTER_VAT: Final = ("gross", "paid", "rounding")
 _MAX_KEPT: Final = 10
+_NOT_EXEMPT: Final = ("AE", "O")
+"""Categories without VAT that are no exemptions: reverse charge, not subject to VAT."""
 #: Amounts that are deducted; the invoice has them without a minus sign.
 _DEDUCTED: Final = ("allowances", "paid")
 
@@ -127,7 +129,8 @@ def _exemption_reason(context: PageContext, subtotal: Any) -> str:
     if not text and code:
         text, code = context.text(subtotal.exemption_reason_code, "exemption_reasons"), ""
     reason = f"{text} ({code})" if code else text
-    return f"{context.label('BT-120')}: {reason}" if reason else ""
+    label = context.label("vat_note" if subtotal.category.text in _NOT_EXEMPT else "BT-120")
+    return f"{label}: {reason}" if reason else ""
 
 
 def _mark_repeated_reasons(context: PageContext) -> None:
