@@ -41,19 +41,20 @@ def letter(
 ) -> str:
     """Return the letter to the issuer; see `ValidationResult.letter`."""
     words = _TEXTS[lang]
+    kind = words["kind_credit_note" if result.invoice.is_credit_note else "kind"]
     assessment = assess(result, law, items)
     errors = list(_errors(result, causes, lang))
     asked = [*errors, *(_missing(it, lang) for it in (assessment.items if assessment else ()))]
     if not asked:
         key = "nothing" if result.is_valid else "not_checked"
-        return words[key].format(invoice=_invoice(result, lang)) + "\n"
+        return words[key].format(invoice=_invoice(result, lang), kind=kind) + "\n"
     listed = [f"{number}. {text}" for number, text in enumerate(asked[:_MAX_ITEMS], 1)]
     if (left := len(asked) - _MAX_ITEMS) > 0:
         listed.append(words["more"].format(count=left))
     paragraphs = (
-        words["subject"].format(invoice=_invoice(result, lang)),
+        words["subject"].format(invoice=_invoice(result, lang), kind=kind),
         words["greeting"],
-        words["request_items" if result.is_valid else "request"],
+        words["request_items" if result.is_valid else "request"].format(kind=kind),
         "\n".join(_facts(result, lang)),
         words["items"],
         *listed,
@@ -75,14 +76,15 @@ def _facts(result: ValidationResult, lang: Language) -> Iterator[str]:
     amount = format_number(due, lang, decimals=2) if isinstance(due, Decimal) else summary.amount_due
     date = result.invoice.issue_date.date
     facts = {
-        "BT-1": summary.invoice_number,
-        "BT-2": format_date(date, lang) if date else str(result.invoice.issue_date),
-        "BT-27": summary.seller,
-        "BT-44": summary.buyer,
-        "BT-115": f"{amount} {summary.currency}" if amount else "",
+        name("BT-1", lang): summary.invoice_number,
+        name("BT-2", lang): format_date(date, lang) if date else str(result.invoice.issue_date),
+        name("BT-27", lang): summary.seller,
+        name("BT-44", lang): summary.buyer,
     }
-    for term, value in facts.items():
-        yield words["fact"].format(name=name(term, lang), value=quote(value, limit=_MAX_NAME) or words["absent"])
+    label = words["credit_due"] if result.invoice.is_credit_note else name("BT-115", lang)
+    facts[label] = f"{amount} {summary.currency}" if amount else ""
+    for label, value in facts.items():
+        yield words["fact"].format(name=label, value=quote(value, limit=_MAX_NAME) or words["absent"])
     if result.filename:
         yield words["fact"].format(name=words["file"], value=quote(result.filename, limit=_MAX_NAME))
 

@@ -42,7 +42,7 @@ from einvoice.model.parties import (
     numbers_of,
 )
 from einvoice.model.terms import similar
-from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
+from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent, normalize_space
 
 if TYPE_CHECKING:
     import os
@@ -441,6 +441,12 @@ class Invoice(Identified):
             if result is absent and total.amount.currency == currency.text:
                 result = total.amount
         return result
+
+    @property
+    def is_credit_note(self) -> bool:
+        """Whether the document is a credit note: by its type (BT-3), or without one by its UBL document."""
+        code = normalize_space(self.type_code.raw or "")
+        return code in CREDIT_NOTE_TYPES or (not code and self.root == "CreditNote")
 
     def __getitem__(self, number: str) -> Any:
         """Return the content of a business term, such as `invoice["BT-1"]`.

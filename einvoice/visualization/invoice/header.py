@@ -98,7 +98,7 @@ def due_dates(context: PageContext) -> list[Row]:
     invoice = context.invoice
     dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
     dates += [it.due_date for it in invoice.payment_means]
-    key = "credit_due_date" if meaning.is_credit_note(context) else "BT-9"
+    key = "credit_due_date" if context.invoice.is_credit_note else "BT-9"
     return context.row(key, "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.model.invoice import CREDIT_NOTE_TYPES
 from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.further_content import local_name
 from einvoice.visualization.markup import EMPTY, Markup, tag
@@ -16,12 +15,6 @@ _CORRECTION: Final = "384"
 _DIRECT_DEBIT: Final = ("49", "59")
 #: Elements that mark a document, and the labels of its mark in the title and in a sentence.
 _MARKS: Final = {"TestIndicator": "test", "CopyIndicator": "copy"}
-
-
-def is_credit_note(context: PageContext) -> bool:
-    """Whether the document is a credit note: by its type (UNTDID 1001), or without one by the UBL document."""
-    code = (context.invoice.type_code.text or "").strip()
-    return code in CREDIT_NOTE_TYPES or (not code and context.invoice.root == "CreditNote")
 
 
 def due(context: PageContext) -> Decimal | None:
@@ -71,11 +64,11 @@ def _payment(context: PageContext, amount: Decimal) -> Iterator[str]:
     if amount == 0:
         paid = context.invoice.totals.paid.number
         yield context.label("paid" if isinstance(paid, Decimal) and paid > 0 else "nothing_due")
-    elif amount < 0 and not is_credit_note(context):
+    elif amount < 0 and not context.invoice.is_credit_note:
         yield context.label("negative_due").format(amount=context.money(-amount))
         if any(means.credit_transfer for means in context.invoice.payment_means):
             yield context.label("issuer_account")
-    elif amount > 0 and is_credit_note(context):
+    elif amount > 0 and context.invoice.is_credit_note:
         yield context.label("credit_note").format(amount=context.money(amount))
         if any(means.credit_transfer for means in context.invoice.payment_means):
             yield context.label("issuer_account")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, section
 from einvoice.visualization.invoice.lines import amount_heading, negated, reasons, signed_amount, vat_text
 from einvoice.visualization.invoice.tables import Column, table
@@ -67,7 +66,7 @@ def totals(context: PageContext) -> Markup:
     rows += _of_third_parties(context)
     body = [tag("tr", tag("th", key, scope="row"), tag("td", text, class_="n")) for key, text in rows]
     if due := context.text(invoice.totals.due, currency=True):
-        key = "credit_due" if meaning.is_credit_note(context) else "BT-115"
+        key = "credit_due" if context.invoice.is_credit_note else "BT-115"
         name = tag("th", context.label(key), scope="row")
         body.append(tag("tr", name, tag("td", due, class_="n"), class_="due"))
     return tag("table", tag("tbody", *body), class_="totals") if body else EMPTY
