@@ -266,6 +266,51 @@ def test_white_space_around_dates_is_allowed_in_a_long_document():
     assert violation.code == "SCHEMA-ATTRIBUTE-UNKNOWN"
 
 
+@pytest.mark.parametrize(
+    ("year", "is_valid"),
+    [
+        ("9999", True),
+        ("10000", True),
+        ("2147483647", True),
+        ("2147483648", False),
+        ("9223372036854775807", False),
+        ("9223372036854775808", False),
+        ("9" * 5000, False),
+        ("-0001", True),
+        ("-2147483648", True),
+        ("-2147483649", False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("root", "old", "new", "code"),
+    [
+        ("Invoice", DATE, "<cbc:IssueDate>{}-03-31</cbc:IssueDate>", "SCHEMA-VALUE-DATE"),
+        ("Invoice", DATE, "<cbc:IssueDate> {}-03-31Z</cbc:IssueDate>", "SCHEMA-VALUE-DATE"),
+        ("CrossIndustryInvoice", MOMENT, "<udt:DateTime>{}-03-31T08:00:00</udt:DateTime>", "SCHEMA-VALUE-TIME"),
+    ],
+)
+def test_years_have_32_bits(root, old, new, code, year, is_valid):
+    """Source: `AbstractDateTimeDV.parseIntYear` of Xerces 2.12 and of the JDK, tried with KoSIT's validator."""
+    document = edited(root, old, new.format(year))
+    assert [it.code for it in violations(document, root)] == ([] if is_valid else [code])
+    assert schema.is_valid(document, root, lambda: etree.tostring(document)) is is_valid
+
+
+def test_a_text_may_look_like_a_date_with_a_long_year():
+    assert violations(edited("Invoice", DATE, f"<cbc:UUID>9999999999-12-31</cbc:UUID>{DATE}"), "Invoice") == []
+
+
+def test_years_have_32_bits_in_a_long_document():
+    references = "".join(
+        f"<cac:AdditionalDocumentReference><cbc:ID>{number}</cbc:ID><cbc:IssueDate>2026-03-31</cbc:IssueDate>"
+        "</cac:AdditionalDocumentReference>"
+        for number in range(1_100)
+    )
+    wrong = references.replace("1050</cbc:ID><cbc:IssueDate>2026", "1050</cbc:ID><cbc:IssueDate>2147483648")
+    (violation,) = violations(edited("Invoice", PARTIES, wrong + PARTIES), "Invoice")
+    assert violation.code == "SCHEMA-VALUE-DATE"
+
+
 def test_elements_dropped_by_d22b_are_allowed():
     items = """<rsm:ValuationBreakdownStatement>
         <ram:ID/><ram:Name/><ram:CreationDateTime><udt:DateTime>2026-03-31T00:00:00</udt:DateTime></ram:CreationDateTime>

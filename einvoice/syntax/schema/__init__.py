@@ -8,18 +8,18 @@ on the first violation.
 import functools
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lxml import etree
 
 from einvoice import cache
 from einvoice.model.location import line, name
 from einvoice.syntax import mapping
-from einvoice.syntax.lexical import collapsed, wrong_binaries
+from einvoice.syntax.lexical import collapsed, long_years, wrong_binaries
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.d16b import D16B, SchemaFilesError, added_later
@@ -37,6 +37,7 @@ UNSEEN: Final = "SCHEMA-UNSEEN"
 
 _DATATYPE: Final = "SCHEMAV_CVC_DATATYPE_VALID_1_2_1"
 _BINARY: Final = "The value has characters that are not of base64."
+_YEAR: Final = "The year has more than 32 bits."
 
 
 def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation]":
@@ -188,6 +189,7 @@ class _Schema:
     """
 
     def __init__(self, root: str) -> None:
+        self._root = root
         self._files = SchemaFiles(root)
         self._lock = threading.RLock()
         self._subset: etree.XMLSchema | None = None
@@ -259,7 +261,7 @@ class _Schema:
                 encoding="utf-8", recover=True, huge_tree=True, resolve_entities=False, no_network=True
             )
             document = etree.fromstring(data[:end], parser).getroottree()
-        return self._validated(document) if count else []
+        return self._validated(document) if count else self._long_years(document)
 
     def _is_in_subset(self, document: etree._ElementTree) -> bool:
         with self._lock:
@@ -271,7 +273,29 @@ class _Schema:
             complete = self._compile()
             valid = complete.validate(document)
             log: Any = complete.error_log
-            return [] if valid else list(log)
+            errors: list[Any] = [] if valid else list(log)
+        return errors + self._long_years(document, {it.path for it in errors})
+
+    def _long_years(self, document: etree._ElementTree, known: Collection[str] = ()) -> list[Any]:
+        """Return the errors of dates with years of more than 32 bits, but of those with known paths.
+
+        Documents that are valid in the subset have none, and so have Factur-X profiles, which have no dates.
+        """
+        found = ((it, document.getpath(it)) for it in long_years(document)) if self._root in ROOTS else ()
+        return [
+            _Error(_DATATYPE, _YEAR, path, line(it) or 1)
+            for it, path in found
+            if path not in known and self.models.datatype_of(it) in ("date", "dateTime")
+        ]
+
+
+class _Error(NamedTuple):
+    """An error like those of libxml2."""
+
+    type_name: str
+    message: str
+    path: str
+    line: int
 
 
 class _NoTarget:
