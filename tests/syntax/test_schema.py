@@ -17,6 +17,7 @@ from einvoice.syntax.schema import LIMIT, files, violations
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 from tests.cases import corpus
+from tests.helpers.paths import SAMPLES
 from tests.helpers.schema_documents import LINE, PARTIES, TOTALS, VALID, parsed
 
 DS = 'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"'
@@ -294,19 +295,23 @@ def test_years_have_32_bits(root, old, new, code, year, is_valid):
     document = edited(root, old, new.format(year))
     assert [it.code for it in violations(document, root)] == ([] if is_valid else [code])
     assert schema.is_valid(document, root, lambda: etree.tostring(document)) is is_valid
+    plain = etree.parse(SAMPLES / "ubl-invoice.xml")  # no element outside the subset
+    plain.getroot().find("{*}IssueDate").text = f"{year}-03-31"
+    assert schema.is_valid(plain, "Invoice", lambda: etree.tostring(plain)) is is_valid
 
 
 def test_a_text_may_look_like_a_date_with_a_long_year():
     assert violations(edited("Invoice", DATE, f"<cbc:UUID>9999999999-12-31</cbc:UUID>{DATE}"), "Invoice") == []
 
 
-def test_years_have_32_bits_in_a_long_document():
+@pytest.mark.parametrize("year", ["2147483648", "9223372036854775807"])
+def test_years_have_32_bits_in_a_long_document(year):
     references = "".join(
         f"<cac:AdditionalDocumentReference><cbc:ID>{number}</cbc:ID><cbc:IssueDate>2026-03-31</cbc:IssueDate>"
         "</cac:AdditionalDocumentReference>"
         for number in range(1_100)
     )
-    wrong = references.replace("1050</cbc:ID><cbc:IssueDate>2026", "1050</cbc:ID><cbc:IssueDate>2147483648")
+    wrong = references.replace("1050</cbc:ID><cbc:IssueDate>2026", f"1050</cbc:ID><cbc:IssueDate>{year}")
     (violation,) = violations(edited("Invoice", PARTIES, wrong + PARTIES), "Invoice")
     assert violation.code == "SCHEMA-VALUE-DATE"
 
