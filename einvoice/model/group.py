@@ -236,23 +236,34 @@ def split(group: T, elements: Sequence[Any]) -> list[T]:
     The reader merges elements that the XML schema allows once, such as the UBL party of a seller; the official rules
     check each of them.
     """
-    return [group] if len(elements) == 1 else [_part(group, element) for element in elements]
+    return [group] if len(elements) == 1 else _parts(group, elements)
 
 
-def _part(group: Any, element: Any) -> Any:
-    part = object.__new__(type(group))
-    part.__dict__.update(vars(group), node=element, more=())
-    part.tracked = {name: [it for it in found if _is_in(element, it)] for name, found in group.tracked.items()}
+def _parts(group: Any, elements: Sequence[Any]) -> list[Any]:
+    parts = {element: object.__new__(type(group)) for element in elements}
+    for element, part in parts.items():
+        part.__dict__.update(vars(group), node=element, more=(), tracked={})
+    for name, found in group.tracked.items():
+        for element, part_of in _by_element(found, parts, lambda it: it).items():
+            parts[element].tracked[name] = part_of
     for name in vars(group).keys() & group.fields.keys() - {"more"}:
         content = getattr(group, name)
         is_list = isinstance(content, list)
-        found = [it for it in (content if is_list else (content, *content.more)) if _is_in(element, it.node)]
-        part.__dict__[name] = found if is_list else _merged(found)
-    return part
+        found = content if is_list else (content, *content.more)
+        for element, part_of in _by_element(found, parts, lambda it: it.node).items():
+            parts[element].__dict__[name] = part_of if is_list else _merged(part_of)
+    return list(parts.values())
 
 
-def _is_in(element: Any, node: Any) -> bool:
-    return node is element or element in node.iterancestors()
+def _by_element(found: Iterable[Any], elements: Iterable[Any], node_of: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    """Return for each of the elements what was found in it, itself included."""
+    result: dict[Any, list[Any]] = {element: [] for element in elements}
+    for it in found:
+        node = node_of(it)
+        for element in (node, *node.iterancestors()):
+            if element in result:
+                result[element].append(it)
+    return result
 
 
 def _merged(occurrences: Sequence[Any]) -> Any:
