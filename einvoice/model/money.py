@@ -148,6 +148,11 @@ class VatBreakdown(TaxCategory):
         return self.node is None or self.node.getparent().getparent().getparent() is None
 
     @view()
+    def taxes(self) -> Sequence[TaxCategory]:
+        """The breakdown itself: `with_vat` finds breakdowns like other groups, by the taxes that they have."""
+        return (self,)
+
+    @view()
     def categories(self) -> Sequence[TaxCategory]:
         """The VAT categories: one, unless a UBL document repeats the element TaxCategory."""
         repeated = any(it.more for it in (self.category, self.rate, self.exemption_reason_code) if it is not absent)
@@ -277,9 +282,10 @@ class TaxTotal(Group):
             return []
         totals = invoice.tax_totals
         if len(totals) == 1 and totals[0] is self:
-            return list(invoice.vat_breakdown)
+            found: Sequence[VatBreakdown] = invoice.vat_breakdown
+            return found
         if self.node is not None and len(invoice.vat_breakdown) > _MANY:
-            return list(invoice.breakdowns_by_total.get(id(self), ()))
+            return invoice.breakdowns_by_total.get(id(self), [])
         return breakdowns_by_total(invoice).get(id(self), [])
 
 

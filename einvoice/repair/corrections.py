@@ -44,6 +44,7 @@ class Corrections:
         root = invoice.node.getroottree().getroot()
         self._case = Case(b"", root, invoice, (), {}, shipped())
         self._steps = Steps(self._case)
+        self._clauses: dict[tuple[Hypothesis, Language], str] = {}
 
     def text(self, code: str, node: Any, lang: Language) -> str:
         """Return what to correct because of the finding of a rule at an element; "" if that is not proven."""
@@ -107,5 +108,8 @@ class Corrections:
         if hypothesis.missing:
             lines = all_lines(self._case, [node])
             return missing_amount(hypothesis.missing, hypothesis.summands[0].amount, lines, lang)
-        proposal = proposal_of(self._case, hypothesis)
-        return clauses(self._steps.of(proposal), lang) if proposal else ""
+        key = hypothesis, lang
+        if key not in self._clauses:
+            proposal = proposal_of(self._case, hypothesis)
+            self._clauses[key] = clauses(self._steps.of(proposal), lang) if proposal else ""
+        return self._clauses[key]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Final
 
 from einvoice.model.calculation import Calculation, Operand, calculations, round2
+from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled
 from einvoice.model.values import Amount, Number, UnitPrice, absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE, Applicability
@@ -48,7 +50,7 @@ class _Numbers:
 
     def __init__(self, before: Case, after: Case) -> None:
         self._before, self._after = before, after
-        self._was, self._is = list(calculations(before.invoice)), list(calculations(after.invoice))
+        self._was, self._is = _Equations(before.invoice), _Equations(after.invoice)
         self._finders = Finder(before.root), Finder(after.root)
 
     def judged(self, edits: Iterable[Edit], *, is_combined: bool) -> Iterator[Applicability]:
@@ -60,15 +62,15 @@ class _Numbers:
             for old, new in () if is_combined else self._changed(edit):
                 if isinstance(new.value, Number):
                     yield self._number(old, new)
-        if removes and any(not agrees(it) for it in self._is if it.equation.result in _BY_VAT):
+        if removes and not self._is.agree_by_vat:
             yield QUESTION
 
     def _currency(self, edit: SetAttribute) -> Applicability:
         """Return what may be done with the currency of an amount: it is right if the amount agrees with the others."""
         nodes = self._finders[1].find(edit.xpath)
         amounts = [it for node in nodes for it in self._after.by_element.get(node, ()) if not it.value.attribute]
-        around = [found for it in amounts for found in _around(self._is, it.value)]
-        return SAFE if all(map(agrees, around)) else QUESTION
+        around = [found for it in amounts for found in self._is.around(it.value)]
+        return SAFE if all(it.agrees for it in around) else QUESTION
 
     def _changed(self, edit: Edit) -> Iterator[tuple[Filled | None, Filled]]:
         """Yield the values that an edit of a text changes, before and after; None for one that is added."""
@@ -92,7 +94,7 @@ class _Numbers:
             return QUESTION
         if given is not absent and given == number:
             return SAFE
-        around = _around(self._is, new.value)
+        around = self._is.around(new.value)
         if old is not None and given is absent and (known := readings(old.value)):
             return _read(new, old.value.raw, known, around) if number in known else QUESTION
         if any(it.holds is False for it in around) or new.number in _GIVEN:
@@ -103,28 +105,27 @@ class _Numbers:
                 return UNSAFE
         if new.number == _DUE:
             return QUESTION
-        if old is not None and any(agrees(it) for it in _around(self._was, old.value)):
+        if old is not None and any(it.agrees for it in self._was.around(old.value)):
             return QUESTION
         if new.number in _RATES:
             return self._rate(new)
         return self._proven(around, new)
 
-    def _proven(self, around: Sequence[Calculation], new: Filled) -> Applicability:
+    def _proven(self, around: Sequence[_Equation], new: Filled) -> Applicability:
         """Return what may be done with a number that no equation contradicts and that contradicted each before."""
-        exact = [it for it in around if agrees(it)]
+        exact = [it for it in around if it.agrees]
         demands = [it for it in exact if _is_unique(it, new)]
         if not demands or len(exact) < len(around):
             return QUESTION
         if len(exact) >= _MIN_FACTS:
             return SAFE
-        others = [it for it in (demands[0].result, *demands[0].operands) if not _is_of(it, new.value)]
-        supports = ([it for it in _around(self._is, o.value) if it is not demands[0]] for o in others)
-        return UNSAFE if others and all(any(map(agrees, these)) for these in supports) else QUESTION
+        others = [it for it in demands[0].numbers if not _is_of(it, new.value)]
+        supports = ([it for it in self._is.around(o.value) if it is not demands[0]] for o in others)
+        return UNSAFE if others and all(any(it.agrees for it in these) for these in supports) else QUESTION
 
     def _rate(self, new: Filled) -> Applicability:
         """Return what may be done with a VAT rate: it is right if all amounts by VAT agree with it, and did not."""
-        was, now = ([it for it in these if it.equation.result in _BY_VAT] for these in (self._was, self._is))
-        return UNSAFE if all(map(agrees, now)) and not all(map(agrees, was)) else QUESTION
+        return UNSAFE if self._is.agree_by_vat and not self._was.agree_by_vat else QUESTION
 
 
 def _number(filled: Filled) -> Any:
@@ -136,9 +137,45 @@ def agrees(calculation: Calculation) -> bool:
     return not calculation.lacking and calculation.result.number == calculation.solve().number
 
 
-def _around(found: Iterable[Calculation], value: Any) -> list[Calculation]:
-    """Return the calculations that a value is part of."""
-    return [it for it in found if any(_is_of(operand, value) for operand in (it.result, *it.operands))]
+class _Equation:
+    """A calculation whose answers are kept, since many numbers of a sum ask for them."""
+
+    def __init__(self, calculation: Calculation) -> None:
+        self.calculation = calculation
+        self.numbers = calculation.result, *calculation.operands
+
+    @cached_property
+    def holds(self) -> bool | None:
+        return self.calculation.holds
+
+    @cached_property
+    def agrees(self) -> bool:
+        return agrees(self.calculation)
+
+
+class _Equations:
+    """The equations of an invoice."""
+
+    def __init__(self, invoice: Invoice) -> None:
+        self._all = [_Equation(it) for it in calculations(invoice)]
+
+    def around(self, value: Any) -> list[_Equation]:
+        """Return the equations that a value is part of."""
+        return self._by_value.get((value.node, value.attribute), []) if value is not absent else []
+
+    @cached_property
+    def _by_value(self) -> dict[tuple[Any, Any], list[_Equation]]:
+        found: dict[tuple[Any, Any], dict[_Equation, None]] = {}
+        for it in self._all:
+            for value in (operand.value for operand in it.numbers):
+                if value is not absent:
+                    found.setdefault((value.node, value.attribute), {})[it] = None
+        return {key: list(these) for key, these in found.items()}
+
+    @cached_property
+    def agree_by_vat(self) -> bool:
+        """Whether all amounts that depend on VAT rates agree exactly with the others."""
+        return all(it.agrees for it in self._all if it.calculation.equation.result in _BY_VAT)
 
 
 def _is_of(operand: Operand, value: Any) -> bool:
@@ -147,17 +184,17 @@ def _is_of(operand: Operand, value: Any) -> bool:
     return own is not absent and value is not absent and own.node is value.node and own.attribute == value.attribute
 
 
-def _is_unique(calculation: Calculation, new: Filled) -> bool:
-    """Return whether the calculation has one solution for a value: not for a factor of a rounded product."""
-    (term,) = {o.term for o in (calculation.result, *calculation.operands) if _is_of(o, new.value)}
-    return term not in (*calculation.equation.factors, calculation.equation.divisor)
+def _is_unique(equation: _Equation, new: Filled) -> bool:
+    """Return whether an equation has one solution for a value: not for a factor of a rounded product."""
+    (term,) = {it.term for it in equation.numbers if _is_of(it, new.value)}
+    return term not in (*equation.calculation.equation.factors, equation.calculation.equation.divisor)
 
 
-def _read(new: Filled, text: str, known: Sequence[Decimal], around: Sequence[Calculation]) -> Applicability:
+def _read(new: Filled, text: str, known: Sequence[Decimal], around: Sequence[_Equation]) -> Applicability:
     """Return what may be done with one of the readings of a text that is no number."""
     is_plain = len(known) == 1 and not _POWER.search(text)
     if any(it.holds is False for it in around):
         return UNSAFE if is_plain and new.number != _DUE else QUESTION
-    if around and all(map(agrees, around)):
+    if around and all(it.agrees for it in around):
         return SAFE if len(known) == 1 else UNSAFE
     return SAFE if is_plain else QUESTION

@@ -53,7 +53,8 @@ def generate(rules: Sequence[CheckedRule]) -> Source:
     """Return the source of functions that run all rules.
 
     A violation is reported with the index of the rule, the values of its names, whether each note applies, and the
-    situation that applies, if any: its position among those of the rule, and the values of its names.
+    function that returns the situation that applies, if any: its position among those of the rule, and the values of
+    its names.
     """
     by_scope: dict[str, list[tuple[str, CheckedRule]]] = {}
     named = list(zip(_names(rules), rules, strict=True))
@@ -212,8 +213,7 @@ def _assertion(
 def _report(name: str, checked: CheckedRule, writer: QuickWriter) -> str:
     contents = "".join(f"{name}, " for name in checked.rule.names)
     notes = "".join(f"{writer.write(note.node) if note else True}, " for note in checked.note_conditions)
-    situation = f"{_situations(name)}({contents}{_SHARED})" if checked.situations else "()"
-    return f"_report(({name}, ({contents}), ({notes}), {situation}))"
+    return f"_report(({name}, ({contents}), ({notes}), {_situations(name) if checked.situations else None}))"
 
 
 def _lets(lets: Iterable[tuple[str, Expression]], writer: QuickWriter) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import functools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model.descendants import GroupsByClass, descendants_of
 from einvoice.model.money import VatIndex
@@ -19,7 +20,12 @@ from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
 
+MAX_EXPLAINED: Final = 100  # as many are reported
+"""Maximum number of violations of a rule that are explained: the explanation of one may read the whole invoice."""
 _CENT: Final = Decimal("0.01")
+
+#: Index of the rule, contents of its names, which of its notes apply, and what selects its situation.
+_Reported: TypeAlias = tuple[int, tuple[Any, ...], tuple[bool, ...], Callable[..., tuple[Any, ...]] | None]
 
 
 class Layer(NamedTuple):
@@ -81,23 +87,22 @@ class Program:
 
         ``groups`` are all groups of the invoice, if the reader has just collected them.
         """
-        violations: list[tuple[int, tuple[Any, ...], tuple[bool, ...], tuple[Any, ...]]] = []
+        violations: list[_Reported] = []
         report, descendants, with_vat = violations.append, descendants_of(invoice, groups), VatIndex()
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, report, descendants, with_vat)
-            return [self._violation(*reported, descendants, with_vat) for reported in violations]
+            counts = Counter[int]()
+            return [self._violation(reported, counts, descendants, with_vat) for reported in violations]
 
-    def _violation(
-        self,
-        number: int,
-        contents: tuple[Any, ...],
-        notes: tuple[bool, ...],
-        situation: tuple[Any, ...],
-        *lookups: Any,
-    ) -> Violation:
+    def _violation(self, reported: _Reported, counts: Counter[int], *lookups: Any) -> Violation:
         """Return a violation; the fault of an operand explains it unless a situation of the rule does."""
+        number, contents, notes, select = reported
         rule = self.rules[number]
+        counts[number] += 1
+        if counts[number] > MAX_EXPLAINED:
+            return Violation(rule, contents, notes)
+        situation = select(*contents, *lookups) if select else ()
         diagnosis = None
         if rule.operands and not (situation and Situation(*rule.situations[situation[0]]).before_operands):
             collect = self._operands[number]
