@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from einvoice.model.group import Group, first, numbered, split, term, terms, view
 from einvoice.model.parties import Identified
 from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
+
+if TYPE_CHECKING:
+    from einvoice.model.lines import Line
 
 _Index: TypeAlias = dict[Any, list[Any]]
 
@@ -146,6 +149,22 @@ class VatBreakdown(TaxCategory):
     def is_of_invoice(self) -> bool:
         """Whether it is at document level; from there the official UBL rules find lines, allowances and charges."""
         return self.node is None or self.node.getparent().getparent().getparent() is None
+
+    @view("BG-25")
+    def lines_beside(self) -> Sequence[Line]:
+        """BG-25: the lines beside the VAT total; for a breakdown in a UBL extension or a line, those in there."""
+        return self._beside("lines", "lines_by_element")
+
+    @view("BG-20", "BG-21")
+    def allowances_and_charges_beside(self) -> Sequence[AllowanceCharge]:
+        """BG-20, BG-21: the allowances and charges beside the VAT total, as `lines_beside`."""
+        return self._beside("allowances_and_charges", "allowances_and_charges_by_element")
+
+    def _beside(self, of_invoice: str, by_element: str) -> Sequence[Any]:
+        invoice = self.find_invoice()
+        if self.is_of_invoice:
+            return getattr(invoice, of_invoice, ())
+        return getattr(invoice, by_element, {}).get(self.node.getparent().getparent(), ())
 
     @view()
     def taxes(self) -> Sequence[TaxCategory]:
