@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from einvoice.conversion.specification import facturx_profile, specification_of
 from einvoice.facturx.profile import EXTENDED
@@ -14,12 +14,17 @@ from einvoice.model.values import Code, Identifier, absent
 from einvoice.syntax.detect import Syntax
 from einvoice.syntax.mapping.placement import copy_of
 
+_WITHOUT_REASON: Final = frozenset("SZLM")
+"""VAT categories without exemption (BR-S-10, BR-Z-10, BR-AF-10, BR-AG-10)."""
+
 
 def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invoice:
     """Return a copy that means the same under the specification that it declares as a document of ``target``.
 
     A logistics charge (BG-X-42) becomes a charge on the invoice (BG-21). Of lines and their sub-lines those remain that
-    the totals count. The accounting currency (BT-6) is omitted if it is that of the invoice, as CII demands.
+    the totals count. The accounting currency (BT-6) is omitted if it is that of the invoice, as CII demands, and in CII
+    the scheme of numbers that have none in EN 16931. EXTENDED allows exemption reasons (BT-120, BT-121) of categories
+    that have none in EN 16931.
 
     Args:
         invoice: the source.
@@ -36,9 +41,27 @@ def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invo
         result.allowances_and_charges = [*result.allowances_and_charges, *charges]
         result.logistics_charges = ()
         result.lines = list(_lines(result, target))
+        for entry in result.vat_breakdown if facturx_profile(invoice) is EXTENDED else ():
+            if entry.category.text in _WITHOUT_REASON:
+                entry.exemption_reason = entry.exemption_reason_code = absent
+    if target == "CII":
+        _remove_schemes(result)
     if declared is not None:
         result.specification = Identifier(declared)
     return result
+
+
+def _remove_schemes(invoice: Invoice) -> None:
+    invoice.number = _without_scheme(invoice.number)
+    for line in invoice.lines:
+        item = line.item
+        line.identifier = _without_scheme(line.identifier)
+        item.seller_identifier = _without_scheme(item.seller_identifier)
+        item.buyer_identifier = _without_scheme(item.buyer_identifier)
+
+
+def _without_scheme(identifier: Identifier) -> Identifier:
+    return identifier if identifier is absent or identifier.scheme is absent else Identifier(identifier.raw)
 
 
 def _charge(logistics: LogisticsCharge) -> AllowanceCharge:
