@@ -9,12 +9,13 @@ from einvoice.conversion.specification import facturx_profile, specification_of
 from einvoice.facturx.profile import EXTENDED
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
-from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge
+from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge, VatBreakdown
 from einvoice.model.values import Code, Identifier, absent
 from einvoice.syntax.detect import Syntax
 from einvoice.syntax.mapping.placement import copy_of
 
-_WITHOUT_REASON: Final = frozenset("SZLM")
+_WITH_TAX: Final = frozenset("SLM")
+_WITHOUT_REASON: Final = _WITH_TAX | {"Z"}
 """VAT categories without exemption (BR-S-10, BR-Z-10, BR-AF-10, BR-AG-10)."""
 
 
@@ -23,8 +24,9 @@ def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invo
 
     A logistics charge (BG-X-42) becomes a charge on the invoice (BG-21). Of lines and their sub-lines those remain that
     the totals count. The accounting currency (BT-6) is omitted if it is that of the invoice, as CII demands, and in CII
-    the scheme of numbers that have none in EN 16931. EXTENDED allows exemption reasons (BT-120, BT-121) of categories
-    that have none in EN 16931.
+    the scheme of numbers that have none in EN 16931. Of EXTENDED, negative prices become negative quantities, and
+    exemption reasons (BT-120, BT-121) of categories that have none in EN 16931 are omitted. A VAT breakdown of 0 that nothing belongs to is omitted where the official rules of the
+    target forbid it.
 
     Args:
         invoice: the source.
@@ -41,14 +43,53 @@ def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invo
         result.allowances_and_charges = [*result.allowances_and_charges, *charges]
         result.logistics_charges = ()
         result.lines = list(_lines(result, target))
-        for entry in result.vat_breakdown if facturx_profile(invoice) is EXTENDED else ():
-            if entry.category.text in _WITHOUT_REASON:
-                entry.exemption_reason = entry.exemption_reason_code = absent
+        if facturx_profile(invoice) is EXTENDED:
+            _leave_extended(result)
     if target == "CII":
         _remove_schemes(result)
+    if target != invoice.syntax:
+        result.vat_breakdown = _without_unused(result, target)
     if declared is not None:
         result.specification = Identifier(declared)
     return result
+
+
+def _leave_extended(invoice: Invoice) -> None:
+    for entry in invoice.vat_breakdown:
+        if entry.category.text in _WITHOUT_REASON:
+            entry.exemption_reason = entry.exemption_reason_code = absent
+    for line in invoice.lines:
+        price, gross = line.price, line.gross_price
+        if price is not absent and price.net.number < 0 and not line.price_allowances:
+            line.quantity, price.net = _negative(line.quantity), _negative(price.net)
+            if gross is not absent:
+                gross.amount = _negative(gross.amount)
+
+
+def _negative(number: Any) -> Any:
+    """Return a number with the other sign; `absent` stays."""
+    if number is absent:
+        return number
+    text = number.raw.strip()
+    return type(number)(text.removeprefix("-") if text.startswith("-") else f"-{text}", number.attributes)
+
+
+def _without_unused(invoice: Invoice, target: Syntax) -> list[VatBreakdown]:
+    """Return the VAT breakdowns without those of 0 whose category and rate nothing has; all if none would be left.
+
+    In UBL the official rules accept them for categories without tax, in CII only for those with tax.
+    """
+    items = (*invoice.lines, *invoice.allowances_and_charges)
+    used = {(tax.category.text, tax.rate.number) for it in items for tax in it.taxes}
+    kept = [
+        it
+        for it in invoice.vat_breakdown
+        if it.taxable_amount.number != 0
+        or it.tax_amount.number != 0
+        or (it.category.text in _WITH_TAX) != (target == "UBL")
+        or (it.category.text, it.rate.number) in used
+    ]
+    return kept or list(invoice.vat_breakdown)
 
 
 def _remove_schemes(invoice: Invoice) -> None:
