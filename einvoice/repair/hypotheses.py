@@ -35,6 +35,8 @@ _MAX_CARRIED: Final = 50
 """Maximum number of wrong results that are carried on."""
 _MAX_SUMMANDS: Final = 500
 """Maximum number of operands of an equation each of which is tried."""
+_MAX_TRIED: Final = 50_000
+"""Maximum number of equations that are calculated in a round to try single numbers; then only results are tried."""
 _ZERO: Final = Decimal(0)
 _CENT: Final = Decimal("0.01")
 _MIN_GROUP: Final = Decimal(1)
@@ -136,6 +138,8 @@ class Hypotheses:
         self._is_open = not invoice.lines or bool(unclassified(invoice))
         self._sums = [self._unrounded(it, {}, ()) for it in range(len(self.calculations))]
         self._states = [self._state(it, {}, ()) for it in range(len(self.calculations))]
+        self._totals: dict[int, Decimal | None] = {}
+        self._tried = 0
         self.explanations = tuple(self._explained())
 
     def rules(self, hypothesis: Hypothesis) -> list[tuple[str, Any]]:
@@ -163,6 +167,7 @@ class Hypotheses:
         if hypothesis.includes_vat:
             for index in hypothesis.solved:
                 self._states[index] = State.NEAR
+        self._totals.clear()
         for index in affected:
             self._sums[index] = self._unrounded(index, {}, ())
             self._states[index] = self._state(index, {}, ())
@@ -272,6 +277,7 @@ class Hypotheses:
         wrong = [index for index, state in enumerate(self._states) if state is State.WRONG]
         wrong.sort(key=lambda it: self.calculations[it].equation.at not in _OF_DOCUMENT)  # of many, sums say most
         lacking = [index for index, state in enumerate(self._states) if state is State.LACKING]
+        self._tried = 0
         for index in (*wrong[:_MAX_SINGLE], *lacking[:_MAX_SINGLE]):
             yield from self._single(index)
         for indices in (wrong, lacking):
@@ -286,7 +292,10 @@ class Hypotheses:
         it = self.calculations[index]
         places = (it.result, *it.operands) if len(it.operands) <= _MAX_SUMMANDS else (it.result,)
         for operand in places:
+            if self._tried > _MAX_TRIED and operand is not it.result:
+                return
             if (value := self._solved(index, operand)) is not None:
+                self._tried += len(self._of[_key(operand)])
                 yield Hypothesis(_prior(operand, value), ((operand, value),))
 
     def _solved(self, index: int, operand: Operand) -> Decimal | None:
@@ -298,6 +307,10 @@ class Hypotheses:
         if operand is it.result:
             unrounded = self._sums[index]
             number = None if unrounded is None else it.equation.calculate(self._known(index))
+        elif not it.equation.factors and (before := self._numbers[key]) is not None:
+            total, stated = self._total(index), self._numbers[_key(it.result)]
+            sign = -1 if operand.term in it.equation.minus else 1
+            number = None if total is None or stated is None else before + sign * (stated - total)
         elif any(o.is_lacking and self._numbers[_key(o)] is None for o in it.operands if o is not operand):
             return None
         else:
@@ -308,6 +321,14 @@ class Hypotheses:
         is_impossible = number < 0 and operand.term in _NOT_NEGATIVE and not (self._numbers[key] or _ZERO) < 0
         is_money = term(operand.term).datatype == "Amount"
         return None if is_impossible or (is_money and round2(number) != number) else number
+
+    def _total(self, index: int) -> Decimal | None:
+        """Return the sum of the operands of an equation without factors; None if one is lacking."""
+        if index not in self._totals:
+            it = self.calculations[index]
+            is_lacking = any(o.is_lacking and self._numbers[_key(o)] is None for o in it.operands)
+            self._totals[index] = None if is_lacking else it.equation.unrounded(self._known(index))
+        return self._totals[index]
 
     def _known(self, index: int, without: Key | None = None) -> dict[str, list[Decimal]]:
         it, numbers = self.calculations[index], dict[str, list[Decimal]]()
@@ -465,9 +486,10 @@ class Hypotheses:
                 continue
             values = {_key(self.calculations[first].result): number}
             for result in _DOWNWARDS:
-                for index, it in enumerate(self.calculations):
+                for index in sorted({it for key in values for it in self._of[key]}):
+                    it = self.calculations[index]
                     is_next = it.equation.result == result and self._states[index] is State.EXACT
-                    if is_next and _key(it.result) not in values and any(_key(o) in values for o in it.operands):
+                    if is_next and _key(it.result) not in values:
                         unrounded = self._unrounded(index, values, ())
                         if unrounded is not None:
                             values[_key(it.result)] = round2(unrounded) if it.equation.is_rounded else unrounded

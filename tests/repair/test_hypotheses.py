@@ -80,3 +80,16 @@ def test_base_quantity_that_is_the_quantity():
     document = changed(pattern, r'\1<cbc:BaseQuantity unitCode="\2">\3</cbc:BaseQuantity>', count=0)
     cause = einvoice.validate(document.encode(), lang="en").causes()[0]
     assert "BT-149" in cause.terms
+
+
+def test_the_work_for_many_wrong_equations_is_bounded(monkeypatch):
+    """Each of 150 rows adds up all lines, since category Z has one sum: to try each number would take cubic time."""
+    text = UBL.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>Z</cbc:ID>")
+    for tag in ("cac:TaxSubtotal", "cac:InvoiceLine"):
+        start, end = text.index(f"<{tag}>"), text.index(f"</{tag}>") + len(f"</{tag}>")
+        text = text[:end] + text[start:end] * 150 + text[end:]
+    calls = []
+    state = Hypotheses._state
+    monkeypatch.setattr(Hypotheses, "_state", lambda self, *args: calls.append(1) or state(self, *args))
+    assert Hypotheses(einvoice.read(text.encode())).explanations
+    assert len(calls) < 1_000_000
