@@ -64,7 +64,11 @@ def codes(result):
         (["Invoice date: March 2, 2001"], [("BT-2", "March 2, 2001")]),
         (["IBAN DE75 5121 0800 1245 1261 99"], [("BT-84", "DE75 5121 0800 1245 1261 99")]),
         (["USt-IdNr. DE129273398"], [("BT-31", "DE129273398")]),
+        (["N° de TVA DE129273398"], [("BT-31", "DE129273398")]),
         (["Gesamtbetrag|529,88 USD"], [("BT-5", "USD"), ("BT-112", "529,88"), ("BT-115", "529,88")]),
+        (["Artikel|USD", "Werkstoff|USD", "Gesamtbetrag|297,50"], [("BT-5", "USD")]),
+        (["Artikel|USD", "Werkstoff|GBP", "Gesamtbetrag|297,50"], []),  # two currencies
+        (["Artikel|USD", "Gesamtbetrag|297,50"], []),  # may be that of something else
         (["Gesamtbetrag|529,88 EUR", "Gesamtbetrag|17,00 EUR"], []),  # the word has two meanings
         (["529,88 EUR"], []),  # no word says what it is
         (["Gesamtbetrag|529,8876"], []),  # no amount of money

@@ -27,6 +27,8 @@ _MIN_LETTERS: Final = 40
 _BELOW: Final = 60.0
 """A value below its word has a base line within this distance (points)."""
 _MAX_SHOWN: Final = 60
+_MIN_SHOWN: Final = 2
+"""How often a currency has to stand on the pages; once it may be that of something else."""
 _AMOUNTS: Final = ("BT-109", "BT-110", "BT-112", "BT-115")
 _DATES: Final = ("BT-2", "BT-9")
 _OTHER_DATES: Final = ("BT-2", "BT-7", "BT-9", "BT-26", "BT-72", "BT-73", "BT-74")
@@ -461,14 +463,26 @@ def _other_account(value: Value, picture: _Picture, known: _Known) -> Difference
 
 
 def _other_currency(value: Value, picture: _Picture) -> Difference | None:
-    """Return the currency beside a total, if the pages show that of the XML nowhere."""
+    """Return the currency beside a total, or the only one of the pages, if they show that of the XML nowhere."""
     for label in picture.labels:
         if "BT-112" in label.terms or "BT-115" in label.terms:
             line = picture.texts[label.page][label.row][label.start :]
             found = _CODES.search(line)
             if found and any(map(_close_to(found), _money(line))):
                 return Difference("BT-5", value, found[0], label.text, label.page + 1)
-    return None
+    return _only_currency(value, picture)
+
+
+def _only_currency(value: Value, picture: _Picture) -> Difference | None:
+    """Return the currency that the pages show several times and no other, unless that of the XML has other symbols."""
+    lines = [(page, line) for page, lines in enumerate(picture.texts, 1) for line in lines]
+    found = [(it[0], line, page) for page, line in lines for it in _CODES.finditer(line)]
+    codes = {symbol: code for code, symbol in _SYMBOLS.items()}
+    is_only = len({codes.get(shown, shown) for shown, _, _ in found}) == 1
+    if value.text not in _SYMBOLS or len(found) < _MIN_SHOWN or not is_only:
+        return None
+    shown, line, page = found[0]
+    return Difference("BT-5", value, shown, " ".join(line.split())[:_MAX_SHOWN], page)
 
 
 def _close_to(currency: re.Match[str]) -> Callable[[values.Found], bool]:
