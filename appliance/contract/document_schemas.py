@@ -123,6 +123,7 @@ class ComparedItem(Response):
     name: str
     group: str
     invoice_line: str
+    only_white_space: bool = Field(False, description="Whether only line breaks differ.")
     a: dict[str, Any] | None = Field(description="Value, scheme, line and XPath in the first invoice.")
     b: dict[str, Any] | None = Field(description="The same in the second one.")
 

@@ -35,6 +35,15 @@ class ComparedTerm:
     entry_b: Entry | None
 
     @property
+    def only_white_space(self) -> bool:
+        """Whether two texts that differ have the same words: only their line breaks are not the same."""
+        a, b = self.entry_a, self.entry_b
+        if self.status != "changed" or a is None or b is None:
+            return False
+        texts = isinstance(a.content, str) and isinstance(b.content, str)
+        return texts and a.scheme == b.scheme and str(a.content).split() == str(b.content).split()
+
+    @property
     def a(self) -> Content | None:
         """The content in the first invoice; None if it is only in the second."""
         return None if self.entry_a is None else self.entry_a.content

@@ -116,7 +116,9 @@ def diff(a: xml.Source | Invoice, b: xml.Source | Invoice, *, lang: Language | N
 
     Terms that UBL and CII have in different forms are the same if they mean the same. Groups that repeat are compared
     with the one of the same content, lines with the one of the same number (BT-126), others with the most similar one.
-    Zeros behind a number and white space around a text make no difference. Content without a business term is compared
+    Zeros behind a number make no difference, nor does white space around a text, in a code or an identifier, or between
+    two words of a line. Line breaks do: terms such as BT-20 are read line by line. `only_white_space` tells where
+    nothing else differs. Content without a business term is compared
     by its element; two syntaxes never have the same one.
 
     Args:

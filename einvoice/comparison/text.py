@@ -71,7 +71,7 @@ def _lines(terms: Sequence[ComparedTerm], lang: Language) -> Iterator[str]:
     yield labels["counts"].format(**numbers, equal=counts["equal"])
     for it in terms:
         if it.status != "equal":
-            yield labels[it.status].format(
+            yield labels["white_space" if it.only_white_space else it.status].format(
                 term=heading(it, lang), a=_value(it.entry_a, lang), b=_value(it.entry_b, lang)
             )
 
@@ -85,7 +85,8 @@ def term_dict(term: ComparedTerm, lang: Language) -> dict[str, Any]:
     """Return a value as plain data, ready for JSON: numbers as decimal text, dates as in ISO 8601."""
     sides = {"a": _side(term.entry_a), "b": _side(term.entry_b)}
     place = {"group": term.group, "invoice_line": term.invoice_line}
-    return {"status": term.status, "term": term.term, "name": label(term, lang), **place, **sides}
+    white_space = {"only_white_space": term.only_white_space}
+    return {"status": term.status, "term": term.term, "name": label(term, lang), **place, **white_space, **sides}
 
 
 def _side(entry: Entry | None) -> dict[str, Any] | None:

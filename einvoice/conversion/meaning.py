@@ -9,7 +9,7 @@ from einvoice.conversion.specification import facturx_profile, specification_of
 from einvoice.facturx.profile import EXTENDED
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
-from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge, VatBreakdown
+from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge, TaxCategory, VatBreakdown
 from einvoice.model.values import Code, Identifier, absent
 from einvoice.syntax.detect import Syntax
 from einvoice.syntax.mapping.placement import copy_of
@@ -23,10 +23,10 @@ def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invo
     """Return a copy that means the same under the specification that it declares as a document of ``target``.
 
     A logistics charge (BG-X-42) becomes a charge on the invoice (BG-21). Of lines and their sub-lines those remain that
-    the totals count. The accounting currency (BT-6) is omitted if it is that of the invoice, as CII demands, and in CII
-    the scheme of numbers that have none in EN 16931. Of EXTENDED, negative prices become negative quantities, and
-    exemption reasons (BT-120, BT-121) of categories that have none in EN 16931 are omitted. A VAT breakdown of 0 that nothing belongs to is omitted where the official rules of the
-    target forbid it.
+    the totals count. Of EXTENDED, negative prices become negative quantities, and the exemption reasons (BT-120,
+    BT-121) of categories that have none in EN 16931 are omitted. Also omitted are the accounting currency (BT-6) if it
+    is that of the invoice, in CII the schemes of numbers that have none in EN 16931, and a VAT breakdown of 0 that
+    nothing belongs to, where the official rules of the target forbid them.
 
     Args:
         invoice: the source.
@@ -79,15 +79,15 @@ def _without_unused(invoice: Invoice, target: Syntax) -> list[VatBreakdown]:
 
     In UBL the official rules accept them for categories without tax, in CII only for those with tax.
     """
-    items = (*invoice.lines, *invoice.allowances_and_charges)
-    used = {(tax.category.text, tax.rate.number) for it in items for tax in it.taxes}
+    taxes = [tax for line in invoice.lines for tax in line.taxes]
+    used = {_key(it) for it in (*taxes, *(tax for it in invoice.allowances_and_charges for tax in it.taxes))}
     kept = [
         it
         for it in invoice.vat_breakdown
         if it.taxable_amount.number != 0
         or it.tax_amount.number != 0
         or (it.category.text in _WITH_TAX) != (target == "UBL")
-        or (it.category.text, it.rate.number) in used
+        or _key(it) in used
     ]
     return kept or list(invoice.vat_breakdown)
 
@@ -145,7 +145,11 @@ def _leaves(line: Line) -> Iterator[Line]:
 
 
 def _vat(line: Line) -> tuple[Any, Any]:
-    return line.vat.category.text, line.vat.rate.number
+    return _key(line.vat)
+
+
+def _key(tax: TaxCategory) -> tuple[Any, Any]:
+    return tax.category.text, tax.rate.number
 
 
 def _is_full(line: Line) -> bool:

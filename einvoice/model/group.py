@@ -327,4 +327,5 @@ def _type(annotation: str, module: str) -> tuple[type, bool]:
     """
     inner = annotation.removeprefix("Sequence[").removesuffix("]").removesuffix(" | None")
     names = vars(sys.modules[module])
-    return names.get(inner) or Group.known.get(inner) or getattr(builtins, inner), inner != annotation and annotation.endswith("]")
+    cls = names.get(inner) or Group.known.get(inner) or getattr(builtins, inner)
+    return cls, inner != annotation and annotation.endswith("]")

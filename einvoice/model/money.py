@@ -163,8 +163,10 @@ class VatBreakdown(TaxCategory):
     def _beside(self, of_invoice: str, by_element: str) -> Sequence[Any]:
         invoice = self.find_invoice()
         if self.is_of_invoice:
-            return getattr(invoice, of_invoice, ())
-        return getattr(invoice, by_element, {}).get(self.node.getparent().getparent(), ())
+            found: Sequence[Any] = getattr(invoice, of_invoice, ())
+        else:
+            found = getattr(invoice, by_element, {}).get(self.node.getparent().getparent(), ())
+        return found
 
     @view()
     def taxes(self) -> Sequence[TaxCategory]:
@@ -304,7 +306,8 @@ class TaxTotal(Group):
             found: Sequence[VatBreakdown] = invoice.vat_breakdown
             return found
         if self.node is not None and len(invoice.vat_breakdown) > _MANY:
-            return invoice.breakdowns_by_total.get(id(self), [])
+            of_total: Sequence[VatBreakdown] = invoice.breakdowns_by_total.get(id(self), [])
+            return of_total
         return breakdowns_by_total(invoice).get(id(self), [])
 
 

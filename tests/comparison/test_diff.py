@@ -68,6 +68,23 @@ def test_zeros_and_white_space_make_no_difference(sample, edited):
     assert not einvoice.diff(sample("ubl-invoice.xml"), data)
 
 
+@pytest.mark.parametrize("blanks", ["\n", "\n\n  ", " \n"])
+def test_line_breaks_are_told_from_other_changes(sample, edited, blanks):
+    old = "Zahlbar innerhalb von 14 Tagen."
+    data = edited("cii-invoice.xml", (old, old.replace(" von ", f"{blanks}von ")))
+    compared = einvoice.diff(sample("cii-invoice.xml"), data, lang="en")
+    (found,) = compared.differences
+    assert (found.status, found.term, found.only_white_space) == ("changed", "BT-20", True)
+    assert "BT-20 Payment terms: only line breaks differ: " in compared.to_text()
+    assert [it["only_white_space"] for it in compared.to_dict()["differences"]] == [True]
+
+
+def test_a_changed_word_is_no_white_space(sample, edited):
+    data = edited("cii-invoice.xml", ("Zahlbar innerhalb", "Zahl bar innerhalb"))
+    (found,) = einvoice.diff(sample("cii-invoice.xml"), data).differences
+    assert not found.only_white_space
+
+
 def test_a_number_is_a_decimal_and_a_unit_is_a_term_of_its_own(sample, edited):
     data = edited("ubl-invoice.xml", ('unitCode="C62">12<', 'unitCode="H87">13<'))
     found = einvoice.diff(sample("ubl-invoice.xml"), data)
