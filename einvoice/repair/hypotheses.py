@@ -8,7 +8,7 @@ it leaves is explained in the same way.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
@@ -36,7 +36,9 @@ _MAX_CARRIED: Final = 50
 _MAX_SUMMANDS: Final = 500
 """Maximum number of operands of an equation each of which is tried."""
 _MAX_TRIED: Final = 50_000
-"""Maximum number of equations that are calculated in a round to try single numbers; then only results are tried."""
+"""Maximum number of equations that are calculated in a round to try single numbers, allowances and charges."""
+_MAX_OPERANDS: Final = 250_000
+"""Maximum number of operands of all equations; where many rows repeat one category, each of them adds all lines."""
 _ZERO: Final = Decimal(0)
 _CENT: Final = Decimal("0.01")
 _MIN_GROUP: Final = Decimal(1)
@@ -120,7 +122,7 @@ class Hypotheses:
 
     def __init__(self, invoice: Invoice) -> None:
         self._invoice = invoice
-        self.calculations: Sequence[Calculation] = tuple(calculations(invoice))
+        self.calculations: Sequence[Calculation] = _bounded(calculations(invoice))
         self._of: defaultdict[Key, list[int]] = defaultdict(list)
         self._numbers: dict[Key, Decimal | None] = {}
         self._operands: dict[Key, Operand] = {}
@@ -132,7 +134,10 @@ class Hypotheses:
         self._at: defaultdict[int, list[int]] = defaultdict(list)
         for index, it in enumerate(self.calculations):
             self._at[id(it.place)].append(index)
-        self._sums_of_all = [index for index, it in enumerate(self.calculations) if it.equation.at in _OF_DOCUMENT]
+        self._sums_of: defaultdict[Any, list[int]] = defaultdict(list)  # by category and rate; None for all
+        for index, it in enumerate(self.calculations):
+            if it.equation.at in _OF_DOCUMENT:
+                self._sums_of[_vat(it.place) if it.equation.is_by_vat else None].append(index)
         self._bases = [key for key, it in self._operands.items() if it.term in ("BT-109", "BT-116")]
         self._added: list[Summand] = []
         self._is_open = not invoice.lines or bool(unclassified(invoice))
@@ -205,9 +210,12 @@ class Hypotheses:
     def _affected(self, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> set[int]:
         found = {index for key in values for index in self._of[key]}
         for it in summands:
-            near = self._sums_of_all if isinstance(it.at, tuple) else self._at[id(it.at)]
+            near = self._sums_with(it.at) if isinstance(it.at, tuple) else self._at[id(it.at)]
             found.update(index for index in near if _takes(self.calculations[index], it))
         return found
+
+    def _sums_with(self, at: Any) -> list[int]:
+        return [*self._sums_of[None], *self._sums_of[at]]
 
     # -- numbers
 
@@ -422,7 +430,8 @@ class Hypotheses:
         yield from self._repeated_rows()
         for it in self._invoice.allowances_and_charges:
             amount, key = it.amount.number, next(map(_vat, it.taxes), None)
-            if amount is not absent and amount:
+            if amount is not absent and amount and self._tried <= _MAX_TRIED:
+                self._tried += len(self._sums_with(key))
                 sign = -1 if it.is_charge else 1
                 summands = (Summand("BT-92", -sign * amount, key), Summand("BT-99", sign * amount, key))
                 yield Hypothesis(1, summands=summands, turned=it)
@@ -500,6 +509,17 @@ class Hypotheses:
 
 _RATES: Final = frozenset(("BT-119",))
 """Numbers by which amounts are added; a wrong one is no matter of one equation."""
+
+
+def _bounded(found: Iterable[Calculation]) -> tuple[Calculation, ...]:
+    """Return the equations; none if they are too many to search for an explanation."""
+    result, operands = [], 0
+    for it in found:
+        operands += len(it.operands)
+        if operands > _MAX_OPERANDS:
+            return ()
+        result.append(it)
+    return tuple(result)
 
 
 def _key(operand: Operand) -> Key:

@@ -93,3 +93,10 @@ def test_the_work_for_many_wrong_equations_is_bounded(monkeypatch):
     monkeypatch.setattr(Hypotheses, "_state", lambda self, *args: calls.append(1) or state(self, *args))
     assert Hypotheses(einvoice.read(text.encode())).explanations
     assert len(calls) < 1_000_000
+
+
+def test_too_many_equations_are_not_searched(monkeypatch):
+    monkeypatch.setattr("einvoice.repair.hypotheses._MAX_OPERANDS", 3)
+    amount = "<cbc:LineExtensionAmount[^>]*>"
+    invoice = einvoice.read(changed(f"({amount})[^<]*(</cbc:LineExtensionAmount>)", r"\g<1>1.00\2").encode())
+    assert Hypotheses(invoice).explanations == ()
