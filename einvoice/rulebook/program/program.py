@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from types import CodeType, FunctionType
@@ -92,10 +92,10 @@ class Program:
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, report, descendants, with_vat)
-            counts = Counter[int]()
+            counts: defaultdict[int, int] = defaultdict(int)
             return [self._violation(reported, counts, descendants, with_vat) for reported in violations]
 
-    def _violation(self, reported: _Reported, counts: Counter[int], *lookups: Any) -> Violation:
+    def _violation(self, reported: _Reported, counts: defaultdict[int, int], *lookups: Any) -> Violation:
         """Return a violation; the fault of an operand explains it unless a situation of the rule does."""
         number, contents, notes, select = reported
         rule = self.rules[number]
