@@ -11,7 +11,7 @@ from einvoice.model.parties import Identified
 from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 
 if TYPE_CHECKING:
-    from einvoice.model.lines import Line
+    Line: TypeAlias = Any  # `Group.known` has the class; its module imports this one
 
 _Index: TypeAlias = dict[Any, list[Any]]
 
