@@ -22,6 +22,8 @@ from appliance.api import catalog
 from appliance.api import router as api
 from appliance.api.direct import DirectRoutes
 from appliance.api.kosit import KositDaemon, posts_to_daemon
+from appliance.archive_jobs.job_store import JobStore
+from appliance.archive_jobs.runner import JobRunner
 from appliance.artifacts.factory import open_store
 from appliance.artifacts.links import ArtifactLinks
 from appliance.artifacts.rendering import renderer
@@ -30,7 +32,8 @@ from appliance.observability.metrics import Metrics, resident_bytes
 from appliance.openapi.document import OpenApiDocument
 from appliance.pages import router as pages
 from appliance.services import Services
-from appliance.settings import Settings
+from appliance.settings import ARTIFACTS_OFF, REDIS_SCHEMES, Settings
+from appliance.steady_clock import SteadyClock
 from appliance.transport.access_log import AccessLog
 from appliance.transport.connections import OpenConnections
 from appliance.transport.forwarded import ForwardedHeaders
@@ -120,7 +123,19 @@ def _create_services(settings: Settings) -> Services:
     store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
     quotas = Quotas(open_quota_store(settings.artifacts, settings.data))
     links = ArtifactLinks(store, settings.artifact_seconds, renderer(workers))
-    return Services(settings, workers, links, Metrics(), quotas)
+    metrics = Metrics()
+    return Services(settings, workers, links, metrics, quotas, _open_jobs(settings, workers, metrics))
+
+
+def _open_jobs(settings: Settings, workers: WorkerPool, metrics: Metrics) -> JobRunner | None:
+    location = settings.artifacts if settings.job_megabytes else ARTIFACTS_OFF
+    folder = settings.data / "jobs"
+    store = open_store(location, folder, settings.job_store_megabytes)
+    if store is None:
+        return None
+    clock = SteadyClock()
+    jobs = JobStore(store, clock, is_shared=location.startswith(REDIS_SCHEMES))
+    return JobRunner(jobs, workers, settings, metrics, clock)
 
 
 @contextlib.asynccontextmanager
@@ -128,7 +143,7 @@ async def _lifespan(services: Services) -> AsyncIterator[None]:
     services.workers.start()
     warm_up = asyncio.create_task(_warm_up(services))
     try:
-        async with services.links.running():
+        async with services.links.running(), services.jobs.working() if services.jobs else contextlib.nullcontext():
             yield
     finally:
         warm_up.cancel()
@@ -169,6 +184,11 @@ def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:
     metrics.add_gauge("artifacts_available", "1 if the artifact store is available.", lambda: links.available)
     metrics.add_gauge("artifacts_bytes", "Size of the artifact file, in bytes.", links.store_bytes)
     metrics.add_counter("links_dropped", "Responses without links for lack of a store.", lambda: links.dropped)
+    if (jobs := services.jobs) is not None:
+        metrics.add_gauge("jobs_running", "Jobs that are worked on.", lambda: len(jobs.running - jobs.waiting))
+        metrics.add_gauge("jobs_waiting", "Jobs that wait for space in their store.", lambda: len(jobs.waiting))
+        metrics.add_counter("job_files", "Files of jobs that have a result.", lambda: jobs.files)
+        metrics.add_gauge("jobs_bytes", "Size of the file of jobs, in bytes.", jobs.store.size)
     metrics.add_gauge("upload_free_bytes", "Upload memory left, in bytes.", lambda: workers.free_upload_bytes)
     return probes.routes(
         lambda: workers.ready_count > 0 and not draining(),

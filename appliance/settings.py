@@ -166,6 +166,18 @@ class Settings(BaseSettings):
         ge=16,
         description="Maximum size of the artifact file with its log, or of a Redis without maxmemory.",
     )
+    job_megabytes: int = Field(
+        default=100, ge=0, description="Maximum size of the ZIP of a job; beyond that 413. 0: jobs are not offered."
+    )
+    job_files: int = Field(default=25_000, ge=1, description="Maximum number of files of a job; beyond that 422.")
+    job_seconds: int = Field(
+        default=86_400, ge=60, description="Time after which a job is erased with its results (seconds)."
+    )
+    job_store_megabytes: int = Field(
+        default_factory=lambda settings: max(16, 10 * settings["job_megabytes"]),
+        ge=16,
+        description="Maximum size of the file with all jobs. Default: ten times EINVOICE_JOB_MEGABYTES.",
+    )
     page: bool = Field(default=True, description="Serve the web app at /.")
     docs: bool = Field(
         default=True, description="Serve the interface documentation at /docs; requires EINVOICE_OPENAPI."

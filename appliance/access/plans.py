@@ -33,6 +33,7 @@ BUSINESS = Plan(
     can_fix=True,
     can_read=True,
     can_diff=True,
+    can_use_jobs=True,
 )
 
 

@@ -1,7 +1,7 @@
 """Capabilities: the entitlements of the key, limits, rule sets, engines, and endpoints."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +12,8 @@ from starlette.responses import Response
 import einvoice
 from appliance.api.dependencies import CurrentCaller
 from appliance.api.documents import DOCUMENT_RIGHTS
+from appliance.api.jobs import PATH as JOBS
+from appliance.api.jobs import job_limits
 from appliance.api.responses import problem_responses
 from appliance.contract.paths import API, artifact_path
 from appliance.contract.schemas import Capabilities, Entitlements, Plan
@@ -44,6 +46,7 @@ def capabilities(
     base: str,
     *,
     has_store: bool = True,
+    jobs: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Return the response body.
 
@@ -53,6 +56,7 @@ def capabilities(
         languages: languages of responses.
         causes_seconds: time limit of the search for causes; 0 if there is none.
         base: base URL of the service.
+        jobs: limits of jobs; None if they are not offered.
         has_store: whether links can be created; without them, ZUGFERD is not generated.
     """
     catalog = einvoice.catalog()
@@ -102,6 +106,11 @@ def capabilities(
             name: {"available": getattr(plan, right), "url": f"{base}{API}/{name}"}
             for name, right in DOCUMENT_RIGHTS.items()
         },
+        "jobs": {
+            "available": plan.can_use_jobs and jobs is not None,
+            "url": f"{base}{JOBS}",
+            **(jobs or dict.fromkeys(("max_size_bytes", "max_files", "lifetime_seconds"), 0)),
+        },
         "endpoints": {name: f"{base}{path}" for name, path in _ENDPOINTS.items()},
     }
 
@@ -142,7 +151,9 @@ def routes(services: Services) -> APIRouter:
         settings, seconds = services.settings, services.workers.causes_seconds
         known = settings.engine, settings.languages, seconds
         has_store = services.links.is_offered(caller.key.name)
-        body = await asyncio.to_thread(capabilities, caller.entitlements, *known, base, has_store=has_store)
+        limits = None if services.jobs is None else job_limits(settings)
+        plan = caller.entitlements
+        body = await asyncio.to_thread(capabilities, plan, *known, base, has_store=has_store, jobs=limits)
         return Response(to_json(body), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

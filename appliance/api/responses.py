@@ -36,6 +36,7 @@ _LETTER = (
 )
 _LINKS = "`false`: store nothing and return no links to PDFs; their members of `artifacts` are unavailable."
 _FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."
+_ARCHIVE = "ZIP of XML and PDF files of 10 MB at most each; `capabilities` names its limits."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
 _COMMON_PROBLEMS = (
@@ -123,6 +124,16 @@ def file_form(
     schema = {"type": "object", "required": [name], "properties": properties}
     body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
     return {"parameters": [_parameter(flag, False, text) for flag, text in flags.items()], "requestBody": body}
+
+
+def archive_form(engines: list[str]) -> dict[str, Any]:
+    """Return the OpenAPI request body of a form with an archive."""
+    properties = {
+        "file": {"type": "string", "format": "binary", "description": _ARCHIVE},
+        "engine": {"type": "string", "enum": engines, "description": _ENGINE},
+    }
+    schema = {"type": "object", "required": ["file"], "properties": properties}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 def _parameter(name: str, default: bool, description: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
-from appliance.api import artifacts, batch, capabilities, catalog, documents, generate, validate
+from appliance.api import artifacts, batch, capabilities, catalog, documents, generate, jobs, validate
 from appliance.api.dependencies import current_caller
 from appliance.contract.paths import API
 from appliance.services import Services
@@ -15,6 +15,7 @@ REQUIRED_ENTITLEMENTS: Final[Mapping[str, str]] = {
     f"{API}/validate/batch": "can_batch",
     f"{API}/generate": "can_generate_invoice",
     **{f"{API}/{name}": right for name, right in documents.DOCUMENT_RIGHTS.items()},
+    jobs.PATH: jobs.RIGHT,
 }
 """Entitlement that a path requires besides `can_use_api`."""
 
@@ -22,7 +23,7 @@ REQUIRED_ENTITLEMENTS: Final[Mapping[str, str]] = {
 def routes(services: Services) -> APIRouter:
     """Return all routes of the interface."""
     router = APIRouter(dependencies=[Depends(current_caller)])
-    for module in (validate, batch, generate, documents, capabilities, catalog, artifacts):
+    for module in (validate, batch, generate, documents, jobs, capabilities, catalog, artifacts):
         router.include_router(module.routes(services))
     return router
 

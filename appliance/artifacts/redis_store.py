@@ -19,6 +19,8 @@ _TOMBSTONE: Final = "einvoice:artifact-tombstone:"
 _COUNTED: Final = ("einvoice:artifact-bytes", "einvoice:artifact-expiry", "einvoice:artifact-rows")
 """Bytes by holder; when each content expires; its holder and bytes."""
 _TIMEOUT_SECONDS: Final = 3.0
+_SCANNED: Final = 1000
+"""Number of keys that one step of a search for names looks at."""
 
 _UNCOUNT: Final = """
 local function uncount(name)
@@ -111,6 +113,12 @@ class RedisStore:
         with self._translated_errors():
             content = self._redis.get(_CONTENT + name)
         return content if isinstance(content, bytes) else None
+
+    def names(self, prefix: str) -> list[str]:
+        """See `ArtifactStore`."""
+        with self._translated_errors():
+            found = self._redis.scan_iter(f"{_CONTENT}{prefix}*", count=_SCANNED)
+            return list({key.decode().removeprefix(_CONTENT) for key in found})
 
     def delete(self, *names: str) -> bool:
         """See `ArtifactStore`."""

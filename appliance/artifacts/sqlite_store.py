@@ -54,6 +54,8 @@ _MAX_LOG_BYTES: Final = 32 << 20
 _ROW_OVERHEAD: Final = 32_768
 """Bytes of the log that a piece of content takes besides itself, when it is stored or erased."""
 
+_GREATEST: Final = "\U0010ffff"
+"""The greatest character."""
 _PAGE_BYTES: Final = 4096
 _CHUNK_BYTES: Final = 1 << 20
 _MIN_FREE_BYTES: Final = 1 << 20
@@ -98,7 +100,10 @@ class SQLiteStore:
         """See `ArtifactStore`."""
         with self._locked() as database, self._shares.adding(holder, len(content)):
             self._make_room(database, len(content))
+            replaced = database.execute("SELECT holder, size FROM content WHERE name = ?", (name,)).fetchone()
             self._insert(database, name, content, seconds, tombstone_seconds, holder)
+            if replaced:
+                self._shares.remove(*replaced)
 
     def try_put(
         self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0, holder: str = ""
@@ -141,6 +146,13 @@ class SQLiteStore:
             purged = "SELECT 1 FROM tombstone WHERE name = ? AND expires > ?"
             row = database.execute(expired, (name, now, now)).fetchone()
             return (row or database.execute(purged, (name, now)).fetchone()) is not None
+
+    def names(self, prefix: str) -> list[str]:
+        """See `ArtifactStore`."""
+        query = "SELECT name FROM content WHERE name >= ? AND name < ? AND expires > ?"
+        with self._locked() as database:
+            rows = database.execute(query, (prefix, f"{prefix}{_GREATEST}", self._clock())).fetchall()
+        return [name for (name,) in rows]
 
     def delete(self, *names: str) -> bool:
         """See `ArtifactStore`."""

@@ -57,6 +57,14 @@ class ArtifactStore(Protocol):
         """
         ...
 
+    def names(self, prefix: str) -> list[str]:
+        """Return the names that begin with `prefix`, of content that has not expired.
+
+        Raises:
+            StoreError: the store is unavailable.
+        """
+        ...
+
     def delete(self, *names: str) -> bool:
         """Erase content that has not expired; return whether there was any.
 

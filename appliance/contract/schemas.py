@@ -47,6 +47,7 @@ class Plan(Entitlements):
     can_fix: bool = False
     can_read: bool = False
     can_diff: bool = False
+    can_use_jobs: bool = False
     requests_per_minute: int | None = Field(default=None, ge=1)
     concurrent_requests: int | None = Field(default=None, ge=1)
 
@@ -387,6 +388,14 @@ class DocumentEndpoint(Response):
     url: str
 
 
+class JobEndpoint(DocumentEndpoint):
+    """The endpoint for jobs, and its limits."""
+
+    max_size_bytes: int = Field(description="Maximum size of a ZIP (EINVOICE_JOB_MEGABYTES).")
+    max_files: int = Field(description="Maximum number of files (EINVOICE_JOB_FILES).")
+    lifetime_seconds: int = Field(description="Time after which a job is erased (EINVOICE_JOB_SECONDS).")
+
+
 class Capabilities(Response):
     """Entitlements of the key and capabilities of the service."""
 
@@ -407,6 +416,7 @@ class Capabilities(Response):
     fix: DocumentEndpoint
     read: DocumentEndpoint
     diff: DocumentEndpoint
+    jobs: JobEndpoint
     endpoints: Endpoints
 
 

@@ -4,7 +4,7 @@ The form parser of the web framework stores a body before it checks its size; th
 """
 
 import asyncio
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +17,9 @@ MAX_FILE_BYTES = 10_485_760
 
 MAX_FORM_BYTES = 1_048_576
 """Maximum size of a form without its files: part headers and other fields."""
+
+_PIECE_BYTES: Final = 1 << 20
+"""Size from which a piece of a file is passed on."""
 
 INVALID_FORM = ProblemType("invalid_form", 422)
 NO_FILE = ProblemType("no_file", 422, example={"field": "file"})
@@ -54,12 +57,16 @@ class FileField:
         max_files: maximum number of files.
         excess_problem: problem type raised for more files.
         allow_empty: whether to accept empty files.
+        max_bytes: maximum size of a file.
+        size_problem: problem type raised for larger files.
     """
 
     name: str
     max_files: int
     excess_problem: ProblemType
     allow_empty: bool = False
+    max_bytes: int = MAX_FILE_BYTES
+    size_problem: ProblemType = FILE_TOO_LARGE
 
 
 SINGLE_FILE = FileField("file", 1, ONE_FILE_EXPECTED)
@@ -73,6 +80,7 @@ async def read_form(
     *,
     seconds: float,
     reserve: Callable[[int], None] = lambda size: None,
+    sink: Callable[[bytes], Awaitable[None]] | None = None,
 ) -> Form:
     """Read a form with at least one file. Reading stops at the first error.
 
@@ -80,8 +88,9 @@ async def read_form(
         stream: request body.
         content_type: request header Content-Type.
         file_field: field for the files.
-        seconds: time limit.
+        seconds: time limit; with a sink, for each mebibyte.
         reserve: called with the size of each chunk before it is kept; may raise Problem.
+        sink: called with the content of a file, piece by piece; only the last piece remains in the form.
 
     Raises:
         Problem: the form is invalid, has no file or too many, is too large, or is too slow.
@@ -91,11 +100,14 @@ async def read_form(
         raise Problem(INVALID_FORM)
     try:
         reader = _FormReader(options["boundary"], file_field)
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds) as limit:
             async for chunk in stream:
                 if chunk:  # the last one is empty
                     reserve(len(chunk))
                     reader.feed(chunk)
+                if sink is not None and len(reader.content) >= _PIECE_BYTES:
+                    await sink(reader.take())
+                    limit.reschedule(asyncio.get_running_loop().time() + seconds)
         return reader.form()
     except MultipartError as error:
         error.__traceback__ = None  # it refers to the content, and to the parser, which keeps the error
@@ -134,7 +146,15 @@ class _FormReader:
         self._file_bytes = 0
         self._name = ""
         self._file_name = ""
-        self._content = bytearray()
+        self._size = 0
+        self.content = bytearray()
+
+    def take(self) -> bytes:
+        """Return, and no longer keep, what has been read of a file."""
+        if not self._is_file():
+            return b""
+        content, self.content = bytes(self.content), bytearray()
+        return content
 
     def feed(self, chunk: bytes) -> None:
         self._received += len(chunk)
@@ -160,24 +180,29 @@ class _FormReader:
         field = self._file_field
         self._name = _utf8(part.name)
         self._file_name = _utf8(part.filename or "") or field.name
-        self._content = bytearray()  # not a list: its many blocks would stay in the heap after the response
+        self._size = 0
+        self.content = bytearray()  # not a list: its many blocks would stay in the heap after the response
         if self._is_file() and len(self._form.files) >= field.max_files:
             raise Problem(field.excess_problem, field=field.name, limit=field.max_files)
 
     def _add_content(self, content: bytes) -> None:
+        field = self._file_field
         if self._is_file():
             self._file_bytes += len(content)
-            if len(self._content) + len(content) > MAX_FILE_BYTES:
-                raise Problem(FILE_TOO_LARGE, name=self._file_name, limit=MAX_FILE_BYTES)
-        self._content += content
+            self._size += len(content)
+            if self._size > field.max_bytes:
+                megabytes = field.max_bytes >> 20
+                raise Problem(field.size_problem, name=self._file_name, limit=field.max_bytes, megabytes=megabytes)
+        self.content += content
 
     def _end_part(self) -> None:
         if not self._is_file():
-            self._form.fields[self._name] = self._content.decode(errors="replace")
-        elif self._content or self._file_field.allow_empty:
-            self._form.files.append(UploadedFile(self._file_name, bytes(self._content)))
+            self._form.fields[self._name] = self.content.decode(errors="replace")
+        elif self._size or self._file_field.allow_empty:
+            self._form.files.append(UploadedFile(self._file_name, bytes(self.content)))
         else:
             raise Problem(EMPTY_FILE, name=self._file_name)
+        self.content = bytearray()
 
     def _is_file(self) -> bool:
         return self._name == self._file_field.name

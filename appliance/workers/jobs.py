@@ -160,6 +160,12 @@ def _render_invoice(job: Message) -> Message:
     return Message({}, (einvoice.invoice_pdf(einvoice.read(job.parts[0]), job.head["lang"]),))
 
 
+def _run_archive_task(job: Message) -> Message:
+    from appliance.workers.archive_tasks import ARCHIVE_TASKS  # loads the analysis of many files, which takes a while
+
+    return ARCHIVE_TASKS[job.head["job"]](job)
+
+
 def _validated(body: dict[str, Any], job: Message) -> Message:
     _apply_entitlements(body, job)
     verdict = {"valid": body["is_valid"], "syntax": body["validation_format"] or None}
@@ -210,5 +216,6 @@ _JOBS: dict[str, Callable[[Message], Message]] = {
     "validation_report_pdf": _render_report,
     "readable_invoice_pdf": _render_invoice,
     **DOCUMENT_JOBS,
+    **dict.fromkeys(("archive_file", "archive_sample", "archive_causes", "archive_summary"), _run_archive_task),
     "kosit_report": kosit_report,
 }

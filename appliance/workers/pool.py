@@ -26,11 +26,12 @@ _KINDS: dict[str, JobKind] = {
     "validation_report_pdf": "pdf",
     "readable_invoice_pdf": "pdf",
     "fix": "causes",
+    "archive_causes": "causes",
 }
 """Kinds of jobs that create documents. They take fifty times as long as a validation, as does a validation with the
 search for causes or with the reference engine, so a worker is kept free of them; all others are validations."""
 
-_REFERENCED = ("validate", "validate_item", "kosit_report")
+_REFERENCED = ("validate", "validate_item", "archive_file", "kosit_report")
 """Jobs that may use the reference engine."""
 
 QUICK_BYTES = 65_536

@@ -140,10 +140,10 @@ def test_a_sample_has_each_kind_once_and_the_rest_in_proportion():
         for kind, count in kinds.items()
         for number in range(count)
     ]
-    chosen = execution._chosen([*records, {"file": "valid", "verdict": "valid"}], 31)
+    chosen = execution.sample([*records, {"file": "valid", "verdict": "valid"}], 31)
     assert {kind: sum(name[0] == kind for name in chosen) for kind in kinds} == {"A": 20, "B": 10, "C": 1}
     assert {name[0] for name in chosen[:3]} == set(kinds)
-    assert len(execution._chosen(records, None)) == 91
+    assert len(execution.sample(records, None)) == 91
 
 
 def test_time_limit(results):

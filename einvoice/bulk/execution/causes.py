@@ -51,7 +51,7 @@ def find_causes(
         options: the options with which they were validated.
         workers, client, executor, progress, limit, seconds, update, lang: as of `ResultSet.causes`.
     """
-    chosen = _chosen(records, limit)
+    chosen = sample(records, limit)
     if workers is None and client is None and executor is None and len(chosen) <= _FEW:
         workers = 0
     batch_executor = create_executor(workers, client, executor, options, causes_of_batch, batch_files=BATCH_FILES)
@@ -80,10 +80,11 @@ def find_causes(
 def causes_of_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:
     """Return the rows with the causes of these files, in their order; see `worker.validate_batch`."""
     worker.adopt(pinned)
-    return [_row(item, options) for item in items]
+    return [causes_row(item, options) for item in items]
 
 
-def _row(item: Item, options: Options) -> Row:
+def causes_row(item: Item, options: Options) -> Row:
+    """Return the row with the causes of a file, without `sha256` if they could not be searched for."""
     try:
         data = content_of(item)
         result = validate(data, **options._asdict())
@@ -104,7 +105,7 @@ def _restored(rows: Iterable[Row], sha256: Mapping[str, str]) -> Iterator[tuple[
             yield record["file"], cause_record.restored(record)
 
 
-def _chosen(records: Sequence[Mapping[str, Any]], limit: int | None) -> list[str]:
+def sample(records: Sequence[Mapping[str, Any]], limit: int | None) -> list[str]:
     """Return the names of the invalid files; if they are too many, at least one of each kind, the rest in proportion.
 
     Files with findings of the same codes are of one kind.
