@@ -233,17 +233,11 @@ class _JobRun:
     async def _validated(self, first: int, group: Sequence[Entry]) -> list[Message]:
         """Return the outcomes of a group of files; `first` is the number of the first one."""
         job = self._job
-        common = {
-            "job": "archive_file",
-            "lang": job.lang,
-            "base": job.base,
-            "engine": job.engine,
-            "has_facts": job.has_facts,
-        }
+        common = {name: getattr(job, name) for name in ("lang", "base", "engine", "has_facts")}
         limits = {"seconds": self._settings.document_seconds, "megabytes": self._settings.worker_megabytes}
 
         async def validated(number: int, entry: Entry, document: bytes | Unreadable) -> Message:
-            head = {**common, "name": entry.name, "has_header": number == 0}
+            head = {"job": "archive_file", **common, "name": entry.name, "has_header": number == 0}
             if isinstance(document, bytes):
                 try:
                     return await self._outcome(Message(head, (document,)))

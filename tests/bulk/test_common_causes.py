@@ -199,7 +199,7 @@ def test_changed_files_are_left_out(results, tmp_path):
 
 
 def test_interrupt_returns_what_was_examined(results, monkeypatch):
-    original, calls = execution._row, []
+    original, calls = execution.causes_row, []
 
     def interrupted(item, options):
         calls.append(item.name)
@@ -207,7 +207,7 @@ def test_interrupt_returns_what_was_examined(results, monkeypatch):
             raise KeyboardInterrupt
         return original(item, options)
 
-    monkeypatch.setattr(execution, "_row", interrupted)
+    monkeypatch.setattr(execution, "causes_row", interrupted)
     assert results.causes(workers=0, progress=False).files == 2
 
 

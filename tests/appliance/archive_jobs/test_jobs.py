@@ -6,8 +6,7 @@ import zipfile
 
 import pytest
 
-import einvoice
-from tests.helpers.served import API, CII, UBL, WRONG, assert_problem, http
+from tests.helpers.served import API, CII, UBL, WRONG
 from tests.helpers.waiting import wait_until
 
 JOBS = f"{API}/jobs"
