@@ -77,7 +77,13 @@ _CREATE = problem_responses(
 _CONTENT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "All of it.",
-        "content": {"application/jsonl": {"schema": {"type": "string"}}, "text/csv": {"schema": {"type": "string"}}},
+        "content": {
+            media_type: {"schema": {"type": "string"}, "examples": {"shortened": {"value": example}}}
+            for media_type, example in (
+                ("application/jsonl", '{"filename":"invoice.xml","is_valid":true,"errors":[]}\n'),
+                ("text/csv", "file,verdict,number\ninvoice.xml,valid,R-1\n"),
+            )
+        },
     },
     206: {"description": "The part that `Range` asks for."},
 }

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
@@ -10,7 +11,8 @@ from typing import Any, Final, TypeAlias
 import einvoice
 from appliance.access.plans import BUSINESS
 from appliance.api.capabilities import capabilities
-from appliance.contract.paths import artifact_path
+from appliance.contract.job_schemas import JOB_EXAMPLE
+from appliance.contract.paths import API, artifact_path
 from appliance.contract.results import add_links
 from appliance.contract.schemas import UNAVAILABLE, Artifact
 from appliance.contract.values import LANGUAGES, ArtifactKind
@@ -25,6 +27,7 @@ BASE: Final = "https://einvoice.example.org"
 
 _TOKEN: Final = "0123456789abcdefghijklmnopqrstuv"
 _CATALOG_ITEMS: Final = 2
+_JOB_LIMITS: Final = {"max_size_bytes": 104_857_600, "max_files": 25_000, "lifetime_seconds": 86_400}
 _UNREADABLE: Final = (
     b"<Invoice><ID>R-1</Invoice>",
     b"<order/>",
@@ -40,8 +43,8 @@ async def build_examples(run_job: RunJob) -> Examples:
     Raises:
         Problem: no worker is available.
     """
-    validate, batch, generate, documents = await asyncio.gather(
-        _validate(run_job), _batch(run_job), _generate(run_job), _documents(run_job)
+    validate, batch, generate, documents, jobs = await asyncio.gather(
+        _validate(run_job), _batch(run_job), _generate(run_job), _documents(run_job), _jobs(run_job)
     )
     catalog = einvoice.catalog().to_dict("en")
     catalog["items"] = catalog["items"][:_CATALOG_ITEMS]
@@ -53,7 +56,10 @@ async def build_examples(run_job: RunJob) -> Examples:
         "validate_batch": batch,
         "generate": generate,
         **{name: {"200": {"a sample": body}, "422": validate["422"]} for name, body in documents.items()},
-        "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", LANGUAGES, 5, BASE)}},
+        **jobs,
+        "capabilities": {
+            "200": {"plan business": capabilities(BUSINESS, "native", LANGUAGES, 5, BASE, jobs=_JOB_LIMITS)}
+        },
         "error_catalog": {"200": {f"the first {_CATALOG_ITEMS} items": catalog}},
         "invoice_draft_schema": {"200": {"without properties": excerpt}},
     }
@@ -119,6 +125,25 @@ async def _documents(run_job: RunJob) -> dict[str, dict[str, Any]]:
         "diff": replace(_job("diff", ubl, names=["a.xml", "b.xml"]), parts=(ubl, wrong)),
     }
     return {name: json.loads((await run_job(job)).parts[0]) for name, job in jobs.items()}
+
+
+async def _jobs(run_job: RunJob) -> Examples:
+    ubl = _sample("xrechnung-ubl.xml")
+    wrong = ubl.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
+    common = {"has_facts": True, "has_header": False}
+    files = {"a.xml": ubl, "b.xml": wrong}
+    validated = [await run_job(_job("archive_file", content, name=name, **common)) for name, content in files.items()]
+    causes = await run_job(_job("archive_causes", wrong, name="b.xml"))
+    records = zlib.compress(b"".join(it.parts[0] for it in validated))
+    summary = _job("archive_summary", b"", records=1, has_causes=True)
+    summarized = await run_job(replace(summary, parts=(records, causes.parts[0])))
+    job = {**JOB_EXAMPLE, "url": f"{BASE}{API}/jobs/{JOB_EXAMPLE['id']}"}
+    return {
+        "create_job": {"202": {"accepted": {**job, "status": "queued", "started_at": None}}},
+        "list_jobs": {"200": {"one job": {"status": "ok", "count": 1, "items": [job]}}},
+        "job": {"200": {"running": job}},
+        "job_summary": {"200": {"two files": json.loads(summarized.parts[0])}},
+    }
 
 
 def _job(task: str, document: bytes, **head: Any) -> Message:

@@ -40,6 +40,7 @@ class Pool:
         ran: names of the files that were validated.
         errors: what is raised instead, by name of the file; each once.
         reserved: memory that is reserved, and its maximum.
+        most: maximum number of tasks that ran at the same time.
     """
 
     causes_seconds = 5
@@ -48,13 +49,12 @@ class Pool:
         self.ran = []
         self.errors = dict(errors or {})
         self.busy = 0
+        self.running = self.most = 0
         self.reserved = [0, 0]
-        self.entered = 0
 
     @contextlib.contextmanager
     def reserve(self, holder, is_long=False):
         assert holder == "acme"
-        self.entered += 1
         if self.busy:
             self.busy -= 1
             raise busy_problem()
@@ -71,7 +71,10 @@ class Pool:
 
     async def run(self, task, holder):
         assert holder == "acme"
+        self.running += 1
+        self.most = max(self.most, self.running)
         await asyncio.sleep(0)
+        self.running -= 1
         name = task.head.get("name")
         if task.parts and task.head["job"] == "archive_file":
             self.ran.append(name)
@@ -154,6 +157,7 @@ async def test_every_file_has_a_result(jobs, clock):
     assert json.loads(summary)["causes"]["examined"] == 3
     assert pool.reserved == [0, 8 * len(UBL)], "eight files are in memory at the same time"
     assert runner.files == FILES
+    assert pool.most == 2, "as many as there are workers"
 
 
 @pytest.mark.anyio

@@ -9,11 +9,14 @@ import subprocess
 import pytest
 
 from appliance.api.documents import DOCUMENT_RIGHTS
+from appliance.archive_jobs.records import PARTS
 from appliance.settings import Settings, variable_name
 from einvoice.draft.draft import Draft
 from einvoice.syntax.detect import specifications
+from tests.helpers.archives import archive
 from tests.helpers.paths import ROOT
 from tests.helpers.served import UBL, WRONG
+from tests.helpers.waiting import wait_until
 
 GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
 LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
@@ -69,3 +72,24 @@ def test_request_of_each_endpoint_for_documents(server, tmp_path, name):
     command = shlex.split(line.replace("http://127.0.0.1:8080/", str(server.base)))
     answer = json.loads(subprocess.run([*command, "-sS"], cwd=tmp_path, capture_output=True, check=True).stdout)
     assert answer["status"] == "done"
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_requests_for_jobs(server, tmp_path):
+    lines = re.findall(r"^curl .*/api/external/jobs.*$", GUIDE, re.MULTILINE)
+    (tmp_path / "invoices.zip").write_bytes(archive([("a.xml", UBL), ("b.xml", WRONG)]))
+    answers, job = [], {"id": "ID"}
+    for line in lines:
+        line = line.replace("ei_…", server.client.headers["X-API-Key"]).replace("ID", job["id"])
+        command = shlex.split(line.replace("http://127.0.0.1:8080/", str(server.base)))
+        answers.append(subprocess.run([*command, "-sS", "-f"], cwd=tmp_path, capture_output=True, check=True).stdout)
+        if len(answers) == 1:
+            job = json.loads(answers[0])
+            url = job["url"]
+            wait_until(lambda url=url: server.client.get(url).json()["status"] == "done")
+    assert len(lines) == 8
+    assert json.loads(answers[1])["files"]["done"] == 2
+    assert [(tmp_path / name).read_text().count("\n") for name in PARTS] == [2, 3, 3]
+    assert json.loads(answers[5])["verdicts"] == {"valid": 1, "invalid": 1, "unreadable": 0}
+    assert job["id"] in [it["id"] for it in json.loads(answers[6])["items"]]
+    assert server.client.get(job["url"]).status_code == 404
