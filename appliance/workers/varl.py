@@ -22,6 +22,8 @@ SCENARIOS: Final = "http://www.xoev.de/de/validator/framework/1/scenarios"
 _XHTML: Final = "http://www.w3.org/1999/xhtml"
 _LEVELS: Final = {"fatal": "error", "warning": "warning", "information": "information"}
 _NO_SCENARIO: Final = "DECL-NO-SCENARIO"
+_STOPPED: Final = "LAYER-STOPPED"
+"""Content at which the official Schematron stops, an error of processing there."""
 
 ACCEPTED, REJECTED, NOT_PROCESSED = 200, 406, 422
 """HTTP status of a report."""
@@ -50,7 +52,9 @@ def kosit_report(job: Message) -> Message:
     steps = [_Step("val-xml", None, []), *(_steps(result, lang) if scenario else ())]
     report = _report(job, scenario, steps, is_accepted, str(result))
     verdict = {"valid": result.is_valid, "syntax": result.invoice.syntax}
-    return Message({"verdict": verdict, "status": ACCEPTED if is_accepted else REJECTED}, (report,))
+    has_stopped = any(message.get("code") == _STOPPED for step in steps for message in step.messages)
+    status = ACCEPTED if is_accepted else NOT_PROCESSED if has_stopped else REJECTED
+    return Message({"verdict": verdict, "status": status}, (report,))
 
 
 def _unmatched(error: einvoice.UnreadableDocument, job: Message, status: int) -> Message:
@@ -72,13 +76,15 @@ def _steps(result: einvoice.ValidationResult, lang: str) -> Iterator[_Step]:
     """Yield the steps after parsing: the schema and, if the document complies with it, each rule set."""
     number = 0
     for layer in result.stack.layers:
-        if not layer.executed or layer.name == "plausibility":
+        if layer.name == "plausibility":
             continue
         messages = [
             _message(it.code, _LEVELS[it.flag], _text(it, lang), it.line, it.column, it.xpath)
             for it in result.findings
             if it.layer == layer.name
         ]
+        if not (layer.executed or messages):
+            continue
         title = layer.title.get("en") or layer.label or layer.name
         if layer.name != "schema":
             number += 1

@@ -90,6 +90,17 @@ def test_schematron_is_not_run_on_what_violates_the_schema(daemon, key):
     assert found("//rep:message/@code") == ["SCHEMA-UNKNOWN-ELEMENT"]
 
 
+def test_content_at_which_the_schematron_stops_is_not_processed(daemon, key):
+    amount = b"<ram:LineTotalAmount>"
+    start = CII.index(amount)
+    end = CII.index(b"</ram:LineTotalAmount>", start) + len(b"</ram:LineTotalAmount>")
+    twice = CII[:end] + CII[start:end] + CII[end:]
+    found = report(post(daemon, twice), 422)
+    assert found("//rep:validationStepResult[@id='val-sch.1' and @valid='false']/rep:message/@code") == ["LAYER-STOPPED"]
+    assert found("string(@valid)") == "false"
+    report(post(daemon, twice.replace(b"<ram:BuyerReference>", b"<ram:X/><ram:BuyerReference>")), 406)
+
+
 @pytest.mark.parametrize("declared", ["2.3", "9.9", "urn:cen.eu:en16931:2017 ", None])
 def test_document_without_a_scenario_is_rejected(daemon, key, declared):
     found = report(post(daemon, declaring(declared)), 406)
