@@ -16,10 +16,16 @@ from lxml import etree
 
 import einvoice
 from appliance.workers.protocol import Message
+from einvoice.syntax.detect import Identity
 
 _REP: Final = "http://www.xoev.de/de/validator/varl/1"
 SCENARIOS: Final = "http://www.xoev.de/de/validator/framework/1/scenarios"
 _XHTML: Final = "http://www.w3.org/1999/xhtml"
+_DECLARED: Final = {
+    "UBL": "/*:CustomizationID",
+    "CII": "/*:ExchangedDocumentContext/*:GuidelineSpecifiedDocumentContextParameter/*:ID",
+}
+"""Path from the root element to what a document declares, by syntax."""
 _LEVELS: Final = {"fatal": "error", "warning": "warning", "information": "information"}
 _NO_SCENARIO: Final = "DECL-NO-SCENARIO"
 _STOPPED: Final = "LAYER-STOPPED"
@@ -47,7 +53,7 @@ def kosit_report(job: Message) -> Message:
         return _unmatched(error, job, REJECTED if is_other else NOT_PROCESSED)
     if result.container is not None:
         return _unmatched(einvoice.errors.UnsupportedFormat(found="PDF"), job, NOT_PROCESSED)
-    scenario = result.identity.specification.profile if _has_scenario(result) else None
+    scenario = result.identity if _has_scenario(result) else None
     is_accepted = scenario is not None and result.is_valid
     steps = [_Step("val-xml", None, []), *(_steps(result, lang) if scenario else ())]
     report = _report(job, scenario, steps, is_accepted, str(result))
@@ -106,8 +112,9 @@ def _message(code: str, level: str, text: str, line: int | None, column: int | N
     return element
 
 
-def _report(job: Message, scenario: str | None, steps: list[_Step], is_accepted: bool, text: str) -> bytes:
-    """Return the report; `scenario` is None if none matches, `text` explains the recommendation."""
+def _report(job: Message, scenario: Identity | None, steps: list[_Step], is_accepted: bool, text: str) -> bytes:
+    """Return the report; `scenario` is what the document declares, None if none matches; `text` explains the
+    recommendation."""
     root = etree.Element(f"{{{_REP}}}report", {"varlVersion": "1.0.0"}, nsmap={"rep": _REP, "s": SCENARIOS})
     _add(_add(root, "engine"), "name", f"einvoice {version('einvoice-toolkit')}")
     _add(root, "timestamp", datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"))
@@ -118,7 +125,7 @@ def _report(job: Message, scenario: str | None, steps: list[_Step], is_accepted:
     _add(document, "documentReference", job.head["name"])
     matched = _add(root, "noScenarioMatched" if scenario is None else "scenarioMatched")
     if scenario is not None:
-        _add(_add(matched, "scenario", namespace=SCENARIOS), "name", scenario, namespace=SCENARIOS)
+        _add_scenario(matched, scenario, steps)
     valid = [_add_step(matched, step) for step in steps]
     root.set("valid", _boolean(scenario is not None and all(valid)))
     recommendation = _add(_add(root, "assessment"), "accept" if is_accepted else "reject")
@@ -128,6 +135,25 @@ def _report(job: Message, scenario: str | None, steps: list[_Step], is_accepted:
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
 
+def _add_scenario(parent: etree._Element, identity: Identity, steps: list[_Step]) -> None:
+    """Add what a scenario of KoSIT's configurations has: its name, the documents that it is for, and its resources."""
+    scenario = _add(parent, "scenario", namespace=SCENARIOS)
+    _add(scenario, "name", identity.specification.profile, namespace=SCENARIOS)
+    declared = (identity.customization_id or "").replace("'", "''")
+    match = f"exists(/*:{identity.root}{_DECLARED[identity.syntax]}[. = '{declared}'])"
+    _add(scenario, "match", match, namespace=SCENARIOS)
+    for step in steps:
+        if step.resource is not None:
+            kind = "validateWithXmlSchema" if step.identifier == "val-xsd" else "validateWithSchematron"
+            _add_resource(_add(scenario, kind, namespace=SCENARIOS), step.resource)
+
+
+def _add_resource(parent: etree._Element, resource: tuple[str, str]) -> None:
+    added = _add(parent, "resource", namespace=SCENARIOS)
+    for name, value in zip(("name", "location"), resource, strict=True):
+        _add(added, name, value, namespace=SCENARIOS)
+
+
 def _add_step(parent: etree._Element, step: _Step) -> bool:
     """Add a step, and return whether it is valid: without errors and warnings."""
     is_valid = not any(it.get("level") in ("error", "warning") for it in step.messages)
@@ -135,9 +161,7 @@ def _add_step(parent: etree._Element, step: _Step) -> bool:
     element.set("id", step.identifier)
     element.set("valid", _boolean(is_valid))
     if step.resource is not None:
-        resource = _add(element, "resource", namespace=SCENARIOS)
-        for name, value in zip(("name", "location"), step.resource, strict=True):
-            _add(resource, name, value, namespace=SCENARIOS)
+        _add_resource(element, step.resource)
     for position, message in enumerate(step.messages, start=1):
         message.set("id", f"{step.identifier}.{position}")
         element.append(message)

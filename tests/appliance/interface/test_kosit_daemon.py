@@ -59,6 +59,13 @@ def test_valid_document_is_accepted(daemon, key, document):
     assert found("//rep:message") == []
     hashed = base64.b64encode(hashlib.sha256(document).digest()).decode()
     assert found("string(rep:documentIdentification/rep:documentHash/rep:hashValue)") == hashed
+    scenario = [etree.QName(it).localname for it in found("rep:scenarioMatched/s:scenario/*")]
+    assert scenario[:4] == ["name", "match", "validateWithXmlSchema", "validateWithSchematron"]
+    match = found("string(rep:scenarioMatched/s:scenario/s:match)")
+    path, _, value = match.removeprefix("exists(").removesuffix(")").partition("[. = ")
+    elements = [f"*[local-name()='{it}']" for it in path.replace("*:", "").split("/")[1:]]  # lxml knows XPath 1.0
+    declared = etree.fromstring(document).xpath("/" + "/".join(elements))
+    assert [it.text for it in declared] == [value.strip("]'")]
     steps = found("rep:scenarioMatched/rep:validationStepResult/@id")
     assert steps[:3] == ["val-xml", "val-xsd", "val-sch.1"]
     assert "".join(found("rep:assessment/rep:accept/rep:explanation/html:html//html:pre/text()"))
@@ -96,7 +103,9 @@ def test_content_at_which_the_schematron_stops_is_not_processed(daemon, key):
     end = CII.index(b"</ram:LineTotalAmount>", start) + len(b"</ram:LineTotalAmount>")
     twice = CII[:end] + CII[start:end] + CII[end:]
     found = report(post(daemon, twice), 422)
-    assert found("//rep:validationStepResult[@id='val-sch.1' and @valid='false']/rep:message/@code") == ["LAYER-STOPPED"]
+    assert found("//rep:validationStepResult[@id='val-sch.1' and @valid='false']/rep:message/@code") == [
+        "LAYER-STOPPED"
+    ]
     assert found("string(@valid)") == "false"
     report(post(daemon, twice.replace(b"<ram:BuyerReference>", b"<ram:X/><ram:BuyerReference>")), 406)
 
