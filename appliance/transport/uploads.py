@@ -57,7 +57,7 @@ class FileField:
         max_files: maximum number of files.
         excess_problem: problem type raised for more files.
         allow_empty: whether to accept empty files.
-        max_bytes: maximum size of a file.
+        max_bytes: maximum size of a file; None is `MAX_FILE_BYTES`.
         size_problem: problem type raised for larger files.
     """
 
@@ -65,7 +65,7 @@ class FileField:
     max_files: int
     excess_problem: ProblemType
     allow_empty: bool = False
-    max_bytes: int = MAX_FILE_BYTES
+    max_bytes: int | None = None
     size_problem: ProblemType = FILE_TOO_LARGE
 
 
@@ -190,9 +190,9 @@ class _FormReader:
         if self._is_file():
             self._file_bytes += len(content)
             self._size += len(content)
-            if self._size > field.max_bytes:
-                megabytes = field.max_bytes >> 20
-                raise Problem(field.size_problem, name=self._file_name, limit=field.max_bytes, megabytes=megabytes)
+            limit = field.max_bytes or MAX_FILE_BYTES
+            if self._size > limit:
+                raise Problem(field.size_problem, name=self._file_name, limit=limit, megabytes=limit >> 20)
         self.content += content
 
     def _end_part(self) -> None:

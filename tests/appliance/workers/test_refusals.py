@@ -52,8 +52,8 @@ def use_worker(monkeypatch, **behaviour):
         monkeypatch.setattr(WorkerSlot, "run", run)
 
 
-async def send(app, path, body, key, content_type=FORM, disconnects=False, stalls=False, query=b""):
-    """Send a request without a server, and return the status."""
+async def send(app, path, body, key, content_type=FORM, disconnects=False, stalls=False, query=b"", whole=False):
+    """Send a request without a server, and return the status; if `whole`, all messages of the response."""
     headers = [(b"x-api-key", key.encode()), (b"content-type", content_type.encode())]
     scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": query}
     scope |= {"headers": headers, "scheme": "http", "server": ("x", 80), "client": ("127.0.0.1", 1), "root_path": ""}
@@ -69,6 +69,8 @@ async def send(app, path, body, key, content_type=FORM, disconnects=False, stall
         sent.append(message)
 
     await app({**scope, "state": {}, "asgi": {"version": "3.0"}, "http_version": "1.1"}, receive, keep)
+    if whole:
+        return sent
     return sent[0]["status"] if sent else None
 
 
@@ -106,11 +108,11 @@ CASES = {
 
 
 @contextlib.asynccontextmanager
-async def running(monkeypatch, tmp_path, case):
+async def running(monkeypatch, tmp_path, case, plan="EINVOICE_PLAN_SMALL=can_use_api,daily_validation_limit=0"):
     """Yield a function that sends the request of a case once."""
     use_worker(monkeypatch, **case.get("worker", {}))
     keys = KeyFile(tmp_path / "keys.env")
-    keys.path.write_text("EINVOICE_PLAN_SMALL=can_use_api,daily_validation_limit=0\n")
+    keys.path.write_text(f"{plan}\n")
     key = keys.add("acme", case.get("plan", "business"))
     settings = Settings(data=tmp_path, workers=1, artifacts="off", **case.get("settings", {}))
     pools = []
@@ -121,10 +123,10 @@ async def running(monkeypatch, tmp_path, case):
             reservation = stack.enter_context(pools[0].reserve("acme"))
             reservation.add_bytes(pools[0].free_upload_bytes * 3 // 4)
         if case.get("holds_queue"):
-            stack.enter_context(pools[0].reserve("acme"))
+            stack.enter_context(pools[0].reserve("acme", is_long=case.get("is_long", False)))
         if case.get("holds_worker"):
             await stack.enter_async_context(pools[0]._schedule.turn("acme", "validation", 1))
-        names = ("content_type", "disconnects", "stalls", "query")
+        names = ("content_type", "disconnects", "stalls", "query", "whole")
         further = {name: case[name] for name in names if name in case}
         yield lambda: send(app, case.get("path", VALIDATE), case.get("body", ONE + END), key, **further)
 
