@@ -5,7 +5,8 @@ IN/.einvoice/NAME.lock      locked while the watcher NAME runs
 IN/.einvoice/NAME/          the files that it works on
 
 A file is claimed by moving it into the folder of a watcher, which succeeds for one of several. The lock of a watcher
-that was killed is free; its files are then moved back and claimed again.
+that was killed is free; its files are then moved back and claimed again. So are files that change while they are
+validated.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
+from einvoice.watch.writers import State, can_tell, is_open, state
+
 _OWN: Final = ".einvoice"
 _LOCK: Final = ".lock"
 _UNFINISHED: Final = (".part", ".tmp", ".crdownload", ".filepart")
@@ -27,10 +30,16 @@ _NANOSECONDS: Final = 10**9
 
 
 class Claim(NamedTuple):
-    """A file that this watcher works on: where it is, and the name under which it arrived."""
+    """A file that this watcher works on: where it is, the name under which it arrived, and its state then."""
 
     path: Path
     name: str
+    state: State
+    tells_writers: bool = False
+
+    def has_changed(self) -> bool:
+        """Return whether the file has changed since, or a program has it open for writing."""
+        return state(self.path) != self.state or (self.tells_writers and is_open(self.path))
 
 
 class Inbox:
@@ -49,6 +58,7 @@ class Inbox:
         self._settle = settle
         self._watchers = folder / _OWN
         self._own = self._watchers
+        self._tells_writers = False
         self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Inbox:
@@ -59,6 +69,7 @@ class Inbox:
             self._lock = _locked(self._own.with_suffix(_LOCK))
             if not self._own.is_dir():  # another watcher has locked it first, and taken this one for ended
                 self._lock = None
+        self._tells_writers = can_tell(self._own)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -84,7 +95,7 @@ class Inbox:
             except OSError as error:
                 failed(path.name, error)
                 continue
-            yield Claim(claimed, path.name)
+            yield Claim(claimed, path.name, state(claimed), self._tells_writers)
 
     def release(self) -> None:
         """Give back the files that are claimed but not sorted."""
@@ -99,7 +110,9 @@ class Inbox:
                 with contextlib.suppress(FileNotFoundError):
                     if entry.is_file(follow_symlinks=False):
                         changed = entry.stat(follow_symlinks=False).st_mtime_ns
-                        if abs(now - changed) >= self._settle * _NANOSECONDS:  # the clock of the sender may be ahead
+                        # The clock of the sender may be ahead.
+                        is_settled = abs(now - changed) >= self._settle * _NANOSECONDS
+                        if is_settled and not (self._tells_writers and is_open(Path(entry.path))):
                             found.append((changed, Path(entry.path)))
         return [path for _, path in sorted(found)]
 

@@ -64,8 +64,10 @@ class Outbox:
         for verdict in VERDICTS:
             (folder / verdict).mkdir(parents=True, exist_ok=True)
 
-    def sort(self, claim: Claim) -> Sorted:
+    def sort(self, claim: Claim) -> Sorted | None:
         """Validate a claimed invoice, write its result and report, and move it to the folder of its verdict.
+
+        Returns None if the invoice changed meanwhile: it is still claimed, and nothing is left of its result.
 
         Raises:
             OSError: a file cannot be written; the invoice is still claimed.
@@ -73,12 +75,19 @@ class Outbox:
             MissingDependency: a report in PDF needs WeasyPrint.
         """
         verdict, plain, report = self._judged(claim)
+        if claim.has_changed():
+            return None
         target = self._target(verdict, claim)
         content = json.dumps(plain, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
-        _write(target.with_name(f"{target.name}{_RESULT}"), content)
+        beside = {target.with_name(f"{target.name}{_RESULT}"): content}
         if report:
-            _write(target.with_name(f"{target.name}.{self._report}"), report)
-        _move(claim.path, target)
+            beside[target.with_name(f"{target.name}.{self._report}")] = report
+        for path, written in beside.items():
+            _write(path, written)
+        if not _move(claim, target):
+            for path in beside:
+                path.unlink(missing_ok=True)
+            return None
         return Sorted(verdict, target)
 
     def _judged(self, claim: Claim) -> tuple[Verdict, dict[str, Any], bytes]:
@@ -140,21 +149,29 @@ def _write(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _move(source: Path, target: Path) -> None:
-    """Move a file, also to another file system; there it appears completely or not at all."""
+def _move(claim: Claim, target: Path) -> bool:
+    """Move a file, also to another file system, where it appears completely or not at all.
+
+    Returns False if it has changed since it was claimed; it is not moved then.
+    """
+    if claim.has_changed():
+        return False
     try:
-        source.replace(target)
-        return
+        claim.path.replace(target)
+        return True
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        shutil.copy2(source, temporary)
+        shutil.copy2(claim.path, temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
+        if claim.has_changed():
+            return False
         temporary.replace(target)
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-    source.unlink()
+    claim.path.unlink()
+    return True

@@ -24,7 +24,8 @@ def watch(
 ) -> Iterator[tuple[Claim, Sorted]]:
     """Sort what arrives until it is stopped; yield each invoice that is sorted.
 
-    A file that cannot be sorted is given back, and tried again half a minute later; the others go on.
+    A file that cannot be sorted is given back, and tried again half a minute later; the others go on. So is one that
+    changes while it is validated, at once.
 
     Args:
         inbox: where invoices arrive; it must be open.
@@ -43,7 +44,8 @@ def watch(
         problems.clear()
         for claim in inbox.claims(problems.__setitem__):
             try:
-                yield claim, outbox.sort(claim)
+                if sorted_invoice := outbox.sort(claim):
+                    yield claim, sorted_invoice
             except OSError as error:
                 problems[claim.name] = error
             if is_stopped():

@@ -201,3 +201,99 @@ def test_two_watchers_and_kills_sort_each_file_once(folders):
     assert len(list((out / "invalid").glob("*.xml"))) == count / 3
     assert len(list(out.rglob("*.json"))) == count
     assert list(inbox.rglob("*.xml")) == []
+
+
+def sort(inbox, out):
+    """Sort what is complete, once; return the verdicts by name."""
+    with Inbox(inbox, 0) as opened:
+        box = Outbox(out, lang="en", report="html")
+        options = {"interval": 0, "is_stopped": lambda: False, "failed": lambda name, error: None, "once": True}
+        return {claim.name: it.verdict for claim, it in watch(opened, box, **options)}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which files are open")
+def test_a_writer_that_pauses_keeps_its_file(folders):
+    """However long it pauses: the file is open for writing."""
+    inbox, out = folders
+    arrive(inbox, other=INVALID)
+    with (inbox / "slow.xml").open("wb", buffering=0) as writer:
+        writer.write(VALID[:1000])
+        assert sort(inbox, out) == {"other.xml": "invalid"}
+        assert (inbox / "slow.xml").exists()
+        writer.write(VALID[1000:])
+        assert sort(inbox, out) == {}
+    assert sort(inbox, out) == {"slow.xml": "valid"}
+    assert (out / "valid/slow.xml").read_bytes() == VALID
+
+
+@pytest.mark.parametrize("step", ["_judged", "_target", "_write"])
+def test_a_file_that_changes_meanwhile_is_validated_again(folders, monkeypatch, step):
+    """A writer that opens the file again appends to it: while it is validated, or while its result is written."""
+    inbox, out = folders
+    arrive(inbox, slow=VALID[:1000])
+    owner = outbox_module if step == "_write" else Outbox
+    original = getattr(owner, step)
+
+    def during(*args):
+        for path in inbox.rglob("slow.xml"):
+            with path.open("ab") as writer:
+                writer.write(VALID[path.stat().st_size :])
+        return original(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, during)
+        assert sort(inbox, out) == {}
+    assert names(inbox) == {"slow.xml"}
+    assert names(out) == set()
+    assert sort(inbox, out) == {"slow.xml": "valid"}
+    assert names(out) == {"valid/slow.xml", "valid/slow.xml.json", "valid/slow.xml.html"}
+
+
+def test_a_file_that_changes_while_it_is_copied_is_validated_again(folders, monkeypatch):
+    """To another file system."""
+    inbox, out = folders
+    arrive(inbox, slow=VALID[:1000])
+    original = outbox_module.shutil.copy2
+
+    def refuse(source, target):
+        if source.parent.parent.name == ".einvoice":
+            raise OSError(errno.EXDEV, "another file system")
+        return os.replace(source, target)  # noqa: PTH105 (the other one is patched)
+
+    def copied(source, target):
+        original(source, target)
+        with source.open("ab") as writer:
+            writer.write(VALID[1000:])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", refuse)
+        patched.setattr(outbox_module.shutil, "copy2", copied)
+        assert sort(inbox, out) == {}
+    assert names(out) == set()
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", refuse)
+        assert sort(inbox, out) == {"slow.xml": "valid"}
+    assert (out / "valid/slow.xml").read_bytes() == VALID
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells which files are open")
+def test_opening_a_file_meanwhile_does_not_end_the_watcher(folders):
+    """The system signals who has a lease on a file that is opened for writing."""
+    inbox, _ = folders
+    arrive(inbox, a=VALID)
+    code = "import sys; from pathlib import Path; from einvoice.watch.writers import is_open\n"
+    code += "path = Path(sys.argv[1])\nfor _ in range(20_000): is_open(path)\nprint('alive')"
+    command = [sys.executable, "-c", code, str(inbox / "a.xml")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watcher:
+        while watcher.poll() is None:
+            with (inbox / "a.xml").open("ab"):
+                pass
+        assert (watcher.returncode, watcher.stdout.read()) == (0, "alive\n")
+
+
+def test_where_leases_are_not_known_the_time_decides(folders, monkeypatch):
+    inbox, out = folders
+    monkeypatch.setattr("einvoice.watch.inbox.can_tell", lambda folder: False)
+    with (inbox / "open.xml").open("wb", buffering=0) as writer:
+        writer.write(VALID)
+        assert sort(inbox, out) == {"open.xml": "valid"}
