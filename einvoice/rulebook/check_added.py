@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import tomllib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,9 @@ from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import catalog
 from einvoice.rulebook.check import Say, check_rules
 from einvoice.rulebook.files.contexts import Contexts
+from einvoice.rulebook.files.keys import listed_examples, outdated_examples
 from einvoice.rulebook.files.lines import located
+from einvoice.rulebook.files.load import rule_files
 from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import contexts_of
@@ -64,11 +67,27 @@ def _errors(data: RuleData, examples: bool, say: Say | None) -> Iterator[RuleErr
             yield error
             return
         if name in data.added:
+            if (outdated := _of_earlier_release(data.sets[name], name)) is not None:
+                yield outdated
+                return
             yield from _of_lists(data.sets[name], name)
             yield from _of_tables(data, ruleset)
             yield from check_rules(data, ruleset, contexts[name], examples=examples, say=say)
     yield from _of_specifications(data)
     yield from _raised(lambda: _read_overrides(data, sets))
+
+
+def _of_earlier_release(folder: Path, name: str) -> RuleError | None:
+    """Return one error for a rule set written for release 0.2.0, however many of its files are."""
+    found = [(path, key) for path in rule_files(folder) if (key := _listed_examples_in(path))]
+    return outdated_examples(f"{name}/{found[0][0].name}", found[0][1], len(found) - 1) if found else None
+
+
+def _listed_examples_in(path: Path) -> str | None:
+    try:
+        return listed_examples(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, RecursionError, ValueError):  # an error of its own
+        return None
 
 
 def _of_lists(folder: Path, name: str) -> Iterator[RuleError]:

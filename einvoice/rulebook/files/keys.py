@@ -101,6 +101,8 @@ _TYPE_NAMES: Final = {str: "text", list: "list", dict: "table", int: "integer", 
 
 def check_file(data: Mapping[str, Any], file: str) -> None:
     """Check the keys, texts and examples of a rule file; raise ``RuleError`` for an invalid one."""
+    if (key := listed_examples(data)) is not None:
+        raise outdated_examples(file, key)
     check_keys(data, {**FILE, **dict.fromkeys(languages(), dict)}, file)
     if ("code" in data) == ("variants" in data):
         raise RuleError("must have either code or [variants]", file=file, key="code")
@@ -115,6 +117,22 @@ def check_file(data: Mapping[str, Any], file: str) -> None:
     _check_entries(data, file)
     check_texts(data, file)
     check_examples(data, file)
+
+
+def listed_examples(data: Mapping[str, Any]) -> str | None:
+    """Return the key of examples that are a list of tables, as until release 0.2.0; None if there are none."""
+    return next((key for key in KINDS_OF_EXAMPLES if isinstance(data.get(key), list)), None)
+
+
+def outdated_examples(file: str, key: str, others: int = 0) -> RuleError:
+    """Return the error for examples as until release 0.2.0, which as many other files have, too."""
+    also = f", as {others} more file{'s have' if others > 1 else ' has'}" if others else ""
+    hint = (
+        f'write [{key}] once, and below it "NAME" = {{ … }} in place of each [[{key}]] with name = "NAME" and '
+        "set = { … }; drop, syntax, root and inserted XML go between the braces, too"
+    )
+    message = f"has examples in the form of einvoice 0.2.0{also}; now the name of an example is its key"
+    return RuleError(message, file=file, key=key, hint=hint)
 
 
 def check_schematron(
