@@ -15,6 +15,7 @@
     │   ├── TooLarge                    FILE-SIZE
     │   ├── FileNotReadable             FILE-OPEN             bulk validation: missing file or no permission
     │   ├── ArchiveUnreadable           FILE-ARCHIVE          bulk validation: damaged or oversized ZIP or TAR
+    │   ├── ArchiveMemberUnreadable     FILE-MEMBER           bulk validation: an encrypted or damaged file of a ZIP
     │   ├── WorkerCrashed               FILE-WORKER           bulk validation: the worker process exited
     │   ├── TooDeep                     FILE-DEPTH
     │   ├── TooManyElements             FILE-ELEMENTS
@@ -221,6 +222,14 @@ class ArchiveUnreadable(UnreadableDocument):
     code = "FILE-ARCHIVE"
     problem = "archive_not_read"
     sentence = "The rest of the archive cannot be read: {reason}."
+
+
+class ArchiveMemberUnreadable(UnreadableDocument):
+    """A file of a ZIP archive is encrypted or damaged, or packed by an unknown method; `reason` is in English."""
+
+    code = "FILE-MEMBER"
+    problem = "archive_member_not_read"
+    sentence = "The file cannot be read from the archive: {reason}."
 
 
 class WorkerCrashed(UnreadableDocument):

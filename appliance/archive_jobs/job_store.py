@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from appliance.archive_jobs.records import Job, Progress, folder, job_name
+from appliance.archive_jobs.records import Job, Progress, folder, job_name, new_id
 from appliance.archive_jobs.zip_directory import Entry, ReadAt, entries
 from appliance.artifacts.store import ArtifactStore
 from appliance.contract.serialization import from_json, to_json
@@ -53,6 +53,7 @@ class JobStore:
         self._clock = clock
         self._is_shared = is_shared
         self._owner = secrets.token_bytes(16)
+        self._first_id = new_id(clock())
 
     def put_chunk(self, name: str, number: int, content: bytes, seconds: float, holder: str) -> None:
         """Store a chunk of an archive.
@@ -218,7 +219,7 @@ class JobStore:
         self._store.delete(*self._store.names(f"job-data/{name}/"))
 
     def erase_remains(self) -> None:
-        """Erase archives whose upload did not end because the server did.
+        """Erase archives whose upload began before this server, and did not end because the one before did.
 
         In a shared store they may be those that other servers receive; they expire.
         """
@@ -226,7 +227,8 @@ class JobStore:
             return
         stored = {"/".join(name.split("/")[1:3]) for name in self._store.names("job-data/")}
         for name in stored - {it.removeprefix("job/") for it in self._store.names("job/")}:
-            self.erase_data(name)
+            if name.partition("/")[2] < self._first_id:
+                self.erase_data(name)
 
     def size(self) -> float:
         """Return the size of the store in bytes; NaN if it is not known."""

@@ -178,7 +178,7 @@ class JobRunner:
         finally:
             task.cancel()
             with contextlib.suppress(StoreError):
-                self.store.release(job)
+                await in_thread(self.store.release, job)
 
 
 class _JobRun:
@@ -350,7 +350,7 @@ class _JobRun:
         except MemberTooLarge:
             return "TooLarge", {"limit": MAX_FILE_BYTES}
         except MemberError as error:
-            return "ArchiveUnreadable", {"reason": str(error)}
+            return "ArchiveMemberUnreadable", {"reason": str(error)}
 
     async def _gathered(self, calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """Return the results of calls, as many at the same time as there are workers."""

@@ -39,7 +39,7 @@ PROFILE_CODES = {path.stem for path in (rules_folder() / "facturx" / "texts").gl
 #: Covered by tests/pdf.
 PDF_CODES = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
 #: Covered by tests/bulk and tests/appliance.
-BULK_CODES = {"FILE-ARCHIVE", "FILE-OPEN", "FILE-WORK", "FILE-WORKER"}
+BULK_CODES = {"FILE-ARCHIVE", "FILE-MEMBER", "FILE-OPEN", "FILE-WORK", "FILE-WORKER"}
 #: Covered by test_reference_engine.
 REFERENCE_CODES = {path.stem for path in (rules_folder() / "file").glob("REFERENCE-*.toml")}
 SAMPLE = SAMPLES / "cii-invoice.xml"

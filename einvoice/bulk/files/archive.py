@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 
-from einvoice.errors import ArchiveUnreadable, TooLarge, UnreadableDocument
+from einvoice.errors import ArchiveMemberUnreadable, ArchiveUnreadable, TooLarge, UnreadableDocument
 from einvoice.syntax.xml import DEFAULT
 
 SUFFIXES: Final = (".xml", ".pdf")
@@ -108,7 +108,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) ->
         with archive.open(info) as file:
             data: bytes = file.read(DEFAULT.bytes + 1)
     except _BROKEN as error:
-        return ArchiveUnreadable(reason=_reason(error))
+        return ArchiveMemberUnreadable(reason=_reason(error))
     budget.count_bytes(len(data))
     return data if len(data) <= DEFAULT.bytes else TooLarge(limit=DEFAULT.bytes)
 

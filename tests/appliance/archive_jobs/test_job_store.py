@@ -97,10 +97,13 @@ def test_archive_without_a_job_is_erased(tmp_path, clock):
     store = SQLiteStore(tmp_path, 1 << 30, clock)
     jobs = JobStore(store, clock)
     added = job(jobs, clock)
-    jobs.put_chunk(job_name("acme", "upload"), 0, b"PK", 1000, "acme")
+    jobs.put_chunk(job_name("acme", new_id(clock.now)), 0, b"PK", 1000, "acme")
     before = len(store.names(""))
-    jobs.erase_remains()
-    assert len(store.names("")) == before - 1
+    clock.now += 1
+    later = JobStore(store, clock)
+    jobs.put_chunk(job_name("acme", new_id(clock.now + 1)), 0, b"PK", 1000, "acme")
+    later.erase_remains()
+    assert len(store.names("")) == before, "one was erased, and one has been added"
     assert jobs.reader(added.name)(0, len(ARCHIVE)) == ARCHIVE
     store.close()
 

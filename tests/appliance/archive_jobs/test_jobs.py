@@ -177,7 +177,7 @@ def test_file_that_cannot_be_unpacked(server):
     done = finished(server, created(server, encrypted()))
     assert done["files"] == {"total": 5, "done": 5, "valid": 1, "invalid": 2, "unreadable": 2}
     first = json.loads(result(server, done, "jsonl").text.splitlines()[0])
-    assert [it["code"] for it in first["errors"]] == ["FILE-ARCHIVE"]
+    assert [it["code"] for it in first["errors"]] == ["FILE-MEMBER"]
     assert "encrypted" in first["errors"][0]["explanation"]
 
 

@@ -227,7 +227,7 @@ async def test_files_that_cannot_be_unpacked(jobs, clock):
     added, pool = job(jobs, clock, content=bytes(content)), Pool()
     await work(jobs, clock, pool)
     lines = jobs.block(added, "results", 0)[1].splitlines()
-    assert [json.loads(line)["errors"][0]["code"] for line in lines] == ["FILE-ARCHIVE", "FILE-SIZE", "FILE-FORMAT"]
+    assert [json.loads(line)["errors"][0]["code"] for line in lines] == ["FILE-MEMBER", "FILE-SIZE", "FILE-FORMAT"]
     assert jobs.progress(added).verdicts["unreadable"] == 3
 
 
