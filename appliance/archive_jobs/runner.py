@@ -260,8 +260,9 @@ class _JobRun:
         self._runner.files += len(verdicts)
         for it in verdicts:
             self._runner.metrics.record_document(it["syntax"], it["valid"], job.holder)
-            fields = {"job": job.id, "key": job.key, "name": job.holder, "valid": it["valid"], "syntax": it["syntax"]}
-            audit.info("verdict", extra={"fields": {**fields, "sha256": it["sha256"]}})
+            fields = {"request_id": job.id, "key": job.key, "name": job.holder}
+            found = {name: it[name] for name in ("valid", "syntax", "sha256")}
+            audit.info("verdict", extra={"fields": {**fields, **found}})
 
     async def _search_block(self, progress: Progress) -> None:
         """Search for the causes in some of the invalid files."""

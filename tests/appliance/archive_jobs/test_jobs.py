@@ -252,3 +252,16 @@ def test_replicas_share_jobs(own_redis, tmp_path):
             assert done["files"]["done"] == 600
             names = [json.loads(line)["filename"] for line in result(second, done, "jsonl").text.splitlines()]
             assert names == [f"{number}.xml" for number in range(600)]
+
+
+def test_audit_log_has_a_line_for_each_file(server, job):
+    lines = [json.loads(line) for line in server.log().splitlines()]
+    lines = [line for line in lines if line["logger"] == "appliance.audit" and line["request_id"] == job["id"]]
+    assert [(line["valid"], line["syntax"]) for line in lines] == [
+        (True, "UBL"),
+        (False, "UBL"),
+        (True, "CII"),
+        (False, None),
+        (False, "UBL"),
+    ]
+    assert {len(line["sha256"]) for line in lines} == {64}

@@ -203,7 +203,7 @@ def test_docs_name_the_address_that_the_client_used(server):
 def test_docs_list_every_route(server):
     docs = server.client.get("/docs").text
     described = server.client.get("/openapi.json").json()
-    assert len(described["paths"]) == 15
+    assert len(described["paths"]) == 19
     for path in described["paths"]:
         assert path in docs
 
