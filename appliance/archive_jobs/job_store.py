@@ -260,12 +260,16 @@ def _data(name: str, kind: str, number: int | None = None) -> str:
 
 
 def _distinct(found: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the files; add a number to a name that occurred before, such as "a.xml (2)"."""
-    counts: Counter[str] = Counter()
+    """Yield the files; add a number to a name that occurred before, such as "a.xml (2)".
+
+    Names are kept as hashes: each may have 64 KB.
+    """
+    counts: Counter[int] = Counter()
     for entry in found:
-        counts[entry.name] += 1
-        name, number = entry.name, counts[entry.name]
-        while number > 1 and (name := f"{entry.name} ({number})") in counts:
+        first = hash(entry.name)
+        name, number = entry.name, counts[first] + 1
+        while number > 1 and hash(name := f"{entry.name} ({number})") in counts:
             number += 1
-        counts[entry.name], counts[name] = number, max(1, counts[name])
+        counts[first] = number
+        counts[hash(name)] = max(1, counts[hash(name)])
         yield entry._replace(name=name)

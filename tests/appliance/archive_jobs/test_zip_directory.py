@@ -1,8 +1,10 @@
 """Reading of ZIP archives, compared with the standard library."""
 
+import contextlib
 import io
 import struct
 import zipfile
+from random import Random
 
 import pytest
 
@@ -145,3 +147,17 @@ def test_file_is_unpacked_up_to_its_stated_size_only():
     (entry,) = entries(content)
     with pytest.raises(MemberError, match="damaged"):
         zip_directory.content(reader(content), entry, 100)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_archives_have_no_other_errors(seed):
+    random = Random(seed)
+    whole = archive(FILES)
+    for _ in range(500):
+        damaged = bytearray(whole)
+        for _ in range(random.randint(1, 4)):
+            damaged[random.randrange(len(damaged))] = random.randrange(256)
+        with contextlib.suppress(ArchiveError, TooManyFiles):
+            for entry in entries(bytes(damaged)):
+                with contextlib.suppress(MemberError, MemberTooLarge):
+                    zip_directory.content(reader(bytes(damaged)), entry, 10_000)
