@@ -16,7 +16,6 @@ from lxml import etree
 
 import einvoice
 from appliance.workers.protocol import Message
-from einvoice.syntax.detect import Identity
 
 _REP: Final = "http://www.xoev.de/de/validator/varl/1"
 SCENARIOS: Final = "http://www.xoev.de/de/validator/framework/1/scenarios"
@@ -53,7 +52,7 @@ def kosit_report(job: Message) -> Message:
         return _unmatched(error, job, REJECTED if is_other else NOT_PROCESSED)
     if result.container is not None:
         return _unmatched(einvoice.errors.UnsupportedFormat(found="PDF"), job, NOT_PROCESSED)
-    scenario = result.identity if _has_scenario(result) else None
+    scenario = result if _has_scenario(result) else None
     is_accepted = scenario is not None and result.is_valid
     steps = [_Step("val-xml", None, []), *(_steps(result, lang) if scenario else ())]
     report = _report(job, scenario, steps, is_accepted, str(result))
@@ -112,9 +111,18 @@ def _message(code: str, level: str, text: str, line: int | None, column: int | N
     return element
 
 
-def _report(job: Message, scenario: Identity | None, steps: list[_Step], is_accepted: bool, text: str) -> bytes:
-    """Return the report; `scenario` is what the document declares, None if none matches; `text` explains the
-    recommendation."""
+def _report(
+    job: Message, scenario: einvoice.ValidationResult | None, steps: list[_Step], is_accepted: bool, text: str
+) -> bytes:
+    """Return the report.
+
+    Args:
+        job: the job.
+        scenario: the result of a document that a scenario matches; None if none does.
+        steps: the validation steps.
+        is_accepted: the recommendation.
+        text: its explanation.
+    """
     root = etree.Element(f"{{{_REP}}}report", {"varlVersion": "1.0.0"}, nsmap={"rep": _REP, "s": SCENARIOS})
     _add(_add(root, "engine"), "name", f"einvoice {version('einvoice-toolkit')}")
     _add(root, "timestamp", datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"))
@@ -135,9 +143,10 @@ def _report(job: Message, scenario: Identity | None, steps: list[_Step], is_acce
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
 
-def _add_scenario(parent: etree._Element, identity: Identity, steps: list[_Step]) -> None:
+def _add_scenario(parent: etree._Element, result: einvoice.ValidationResult, steps: list[_Step]) -> None:
     """Add what a scenario of KoSIT's configurations has: its name, the documents that it is for, and its resources."""
     scenario = _add(parent, "scenario", namespace=SCENARIOS)
+    identity = result.identity
     _add(scenario, "name", identity.specification.profile, namespace=SCENARIOS)
     declared = (identity.customization_id or "").replace("'", "''")
     match = f"exists(/*:{identity.root}{_DECLARED[identity.syntax]}[. = '{declared}'])"
