@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 import einvoice
@@ -224,6 +224,14 @@ class Settings(BaseSettings):
     @classmethod
     def _check_artifacts(cls, value: str) -> str:
         check_artifact_store(value)
+        return value
+
+    @field_validator("job_store_megabytes")
+    @classmethod
+    def _check_job_store(cls, value: int, info: ValidationInfo) -> int:
+        least = 4 * info.data.get("job_megabytes", 0)  # a single key may use half of it, also for results
+        if value < least:
+            raise ValueError(f"must be at least {least}, four times EINVOICE_JOB_MEGABYTES")
         return value
 
     @field_validator("ruleset")

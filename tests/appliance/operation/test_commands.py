@@ -33,6 +33,15 @@ def test_run_script_of_the_checkout(tmp_path):
         assert http.get(httpx.URL(call[-1]).join("/healthz")).status_code == 200
 
 
+def test_store_of_jobs_that_a_job_does_not_fit_into_is_reported(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_JOB_MEGABYTES", "50")
+    monkeypatch.setenv("EINVOICE_JOB_STORE_MEGABYTES", "199")
+    assert main(["settings"]) == 1
+    assert "EINVOICE_JOB_STORE_MEGABYTES: Value error, must be at least 200" in capsys.readouterr().err
+    monkeypatch.setenv("EINVOICE_JOB_STORE_MEGABYTES", "200")
+    assert main(["settings"]) == 0
+
+
 def test_invalid_setting_is_reported(monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_PORT", "many")
     assert main(["serve"]) == 1
