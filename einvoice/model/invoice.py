@@ -60,6 +60,11 @@ class Note(Group):
     subject_code: Code = term("BT-21")
     text: Text = term("BT-22")
 
+    @view("BT-22", "BT-21")
+    def written(self) -> Text:
+        """The note as UBL has it, with its subject code in the text."""
+        return self.text if self.subject_code is absent else Text(f"#{self.subject_code.raw}#{self.text.raw}")
+
 
 class ProcessControl(Group):
     """BG-2: the business process and the specification that the invoice declares."""

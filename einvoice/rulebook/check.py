@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, shipped
-from einvoice.rulebook.catalog.build import entry_of_text, text_files
+from einvoice.rulebook.catalog.build import entries_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
@@ -62,7 +62,7 @@ def _errors(data: RuleData, documents: bool, say: Say | None) -> list[RuleError]
         problems += _of_copies(data, documents)
     for path, layer in text_files(data):
         try:
-            entry_of_text(path, layer)
+            list(entries_of_text(path, layer))
         except RuleError as error:
             problems.append(error)
     return problems

@@ -15,6 +15,7 @@ from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import json_schema
 from einvoice.rulebook.added import open_rules
 from einvoice.rulebook.catalog.build import text_files
+from einvoice.rulebook.catalog.syntax_rules import codes_of_text
 from einvoice.rulebook.files.load import adopted_files, read_file, rule_files
 from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.rule import SYNTAXES
@@ -114,4 +115,4 @@ def _codes(data: RuleData) -> Iterator[tuple[str, str]]:
         for syntax in SYNTAXES:
             yield from ((row[2], f"{row[1].replace('/', '/syntax/')}.csv") for row in rows(home, syntax))
     for path, layer in text_files(data):
-        yield path.stem, f"{layer}/{path.name}"
+        yield from ((code, f"{layer}/{path.name}") for code in codes_of_text(path))

@@ -6,8 +6,8 @@ is a `Remark`, which names a catalog entry.
 
 import functools
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -20,6 +20,10 @@ from einvoice.resources import RuleData, shipped
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
 SpecificationKind: TypeAlias = Literal["core", "cius", "extension", "profile", "other", "edition", "unknown"]
+
+_PROCESS: Final = "BT-23"
+_PLACE: Final = r"BT-[0-9]+|(\w+:\w+/)*(\w+:\w+(/@\w+)?)"
+_BLANKS: Final = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,9 @@ class Specification:
         suggested_by_process, suggested_by_buyer_reference: patterns of the whole BT-23 and BT-10 of invoices that
             probably follow it, or "".
         pattern: of further values of BT-24 that declare it, whole; its group `version` is the version. Or "".
+        refines: name of the specification with the same identifiers that it replaces for documents that meet all of
+            its `conditions`; "" for a specification that BT-24 declares alone.
+        conditions: business terms or paths of the document, each with the pattern of its whole text.
         misspellings: values of BT-24 that mean it, but are not its identifiers.
         misspelt: pattern of such values, for those that resemble no identifier, or "".
         scenarios: root elements for which KoSIT's configuration has a scenario with these identifiers.
@@ -70,6 +77,8 @@ class Specification:
     suggested_by_process: str = ""
     suggested_by_buyer_reference: str = ""
     pattern: str = ""
+    refines: str = ""
+    conditions: Mapping[str, str] = field(default_factory=dict, hash=False)
     misspellings: tuple[str, ...] = ()
     misspelt: str = ""
     scenarios: tuple[str, ...] = ()
@@ -176,7 +185,55 @@ def _read(file: Path, data: RuleData) -> dict[str, Specification]:
         unknown = set(specifications[key].rulesets) - set(data.sets)
         if unknown:
             raise errors.RuleError(f"unknown rule set '{min(unknown)}'", file=name, key=f"{key}.rulesets")
+        _check_conditions(specifications[key], name)
     return specifications
+
+
+def _check_conditions(specification: Specification, file: str) -> None:
+    """Raise `RuleError` for a condition whose term, path or pattern is invalid, or that nothing uses."""
+    if bool(specification.conditions) != bool(specification.refines):
+        key = f"{specification.name}.{'refines' if specification.conditions else 'conditions'}"
+        raise errors.RuleError("is missing", file=file, key=key, hint="give both, or neither")
+    for place, pattern in specification.conditions.items():
+        key = f"{specification.name}.conditions.{place}"
+        try:
+            re.compile(pattern)
+        except (TypeError, re.error) as error:
+            raise errors.RuleError(f"is not a pattern: {error}", file=file, key=key) from None
+        if not re.fullmatch(_PLACE, place):
+            hint = "write the number of a term, as BT-40, or a path below the root, as cac:Delivery/cbc:ID"
+            raise errors.RuleError("is neither a business term nor a path", file=file, key=key, hint=hint)
+
+
+@functools.cache
+def _refining(data: RuleData | None) -> Mapping[str, tuple[Specification, ...]]:
+    """Return the specifications with conditions, by the name of the one that they refine."""
+    found: dict[str, tuple[Specification, ...]] = {}
+    for it in specifications(data).values():
+        if it.refines:
+            found[it.refines] = (*found.get(it.refines, ()), it)
+    return found
+
+
+def _refined(
+    declared: Specification, refining: Sequence[Specification], root: etree._Element, syntax: Syntax, process: str | None
+) -> Specification:
+    """Return the first specification whose conditions a document meets, or else the one that it declares."""
+    for it in refining:
+        if syntax in it.syntaxes and all(_meets(root, syntax, process, *each) for each in it.conditions.items()):
+            return it
+    return declared
+
+
+def _meets(root: etree._Element, syntax: Syntax, process: str | None, place: str, pattern: str) -> bool:
+    if place == _PROCESS:  # known, and a quick test for most documents
+        return re.fullmatch(pattern, process or "") is not None
+    from einvoice.syntax.paths import path_of
+
+    path = path_of(place, syntax) if place.startswith("BT-") else f"/*/{place}"
+    found = root.xpath(path, namespaces=NAMESPACES) if path else ()
+    texts = (it if isinstance(it, str) else "".join(it.itertext()) for it in found)
+    return any(re.fullmatch(pattern, text.strip(_BLANKS)) for text in texts)
 
 
 @functools.cache
@@ -258,6 +315,8 @@ def identify(document: etree._ElementTree, data: RuleData | None = None) -> Iden
     identifier = _stripped(declared)
     padded = declared if identifier and identifier != declared else ""
     specification = declared_specification(syntax, identifier, data)
+    if refining := _refining(data).get(specification.name):
+        specification = _refined(specification, refining, root, syntax, _stripped(process))
     return Identity(syntax, name, identifier, _stripped(process), specification, data, padded)
 
 
@@ -271,7 +330,7 @@ def _text(parent: etree._Element | None, tag: str) -> str:
 
 
 def _stripped(text: str) -> str | None:
-    return text.strip(" \t\r\n") or None
+    return text.strip(_BLANKS) or None
 
 
 def _unknown(root: etree._Element) -> errors.UnknownRoot:

@@ -14,7 +14,7 @@ from einvoice.errors import RuleError
 from einvoice.resources import rules_folder, shipped
 from einvoice.result import Finding, ValidationResult
 from einvoice.rulebook.catalog import catalog, entry
-from einvoice.rulebook.catalog.build import entry_of_text
+from einvoice.rulebook.catalog.build import entries_of_text
 from einvoice.rulebook.files.load import read_definitions, read_file
 from einvoice.rulebook.files.notes import Note
 from einvoice.rulebook.files.versions import read_ruleset
@@ -352,7 +352,7 @@ def test_invalid_note_in_a_code_entry_is_rejected(tmp_path: Path, replacement: s
     assert 'values    = ["XK"]' in content
     (folder / "BR-CL-15.toml").write_text(content.replace('values    = ["XK"]', replacement), "utf-8")
     with pytest.raises(RuleError):
-        entry_of_text(folder / "BR-CL-15.toml", "en16931")
+        list(entries_of_text(folder / "BR-CL-15.toml", "en16931"))
 
 
 def test_notes_apply_to_their_syntax_and_releases(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import languages
 from einvoice.resources import rules_folder
 from einvoice.rulebook import json_schema
-from einvoice.rulebook.catalog.build import entry_of_text
+from einvoice.rulebook.catalog.build import entries_of_text
 from einvoice.rulebook.files.keys import check_copy, check_file, check_schematron
 from einvoice.rulebook.json_schema.descriptions import DESCRIPTIONS
 from tests.helpers.paths import ROOT
@@ -101,7 +101,7 @@ def loader_refuses(kind: str, data: dict[str, Any], tmp_path: Path) -> bool:
         else:
             path = tmp_path / "FILE-X.toml"
             path.write_text(toml(data), "utf-8")
-            entry_of_text(path, "file")
+            list(entries_of_text(path, "file"))
     except RuleError:
         return True
     return False

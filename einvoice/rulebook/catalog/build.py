@@ -11,6 +11,7 @@ from typing import Any, Final
 from einvoice import cache, codelists
 from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
+from einvoice.model.terms import name as name_of
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
@@ -20,12 +21,12 @@ from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
-from einvoice.rulebook.files.keys import TEXT_FILE, TEXTS, check_examples, check_keys, check_texts, languages_of
+from einvoice.rulebook.files.keys import TEXTS, check_keys, check_text_file, languages_of
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
-from einvoice.rulebook.files.resolve import ResolvedRule
+from einvoice.rulebook.files.resolve import ResolvedRule, fill, in_language
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
-from einvoice.rulebook.files.situations import SITUATION_OF_TEXTS, check_situations, situation_of
+from einvoice.rulebook.files.situations import situation_of
 from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
@@ -73,9 +74,9 @@ def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[Catal
     for folder in data.sets.values():
         _add_notes(composed, folder / "syntax" / "deviations.toml")
     for path, layer in text_files(data):
-        entry = entry_of_text(path, layer)
-        row = composed.pop(entry.code, None)  # texts from a file replace composed texts
-        yield translator.translated(entry if row is None else _merged(entry, row))
+        for entry in entries_of_text(path, layer):
+            row = composed.pop(entry.code, None)  # texts from a file replace composed texts
+            yield translator.translated(entry if row is None else _merged(entry, row))
     named = (entry for entry in composed.values() if entry.texts)  # named rules have their own texts
     yield from map(translator.translated, named)
     translator.check()
@@ -202,39 +203,51 @@ def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
             yield path, layer
 
 
-def entry_of_text(path: Path, layer: str) -> CatalogEntry:
-    """Return the entry of a file that has texts without a rule. Raise ``RuleError`` for an invalid file."""
+def entries_of_text(path: Path, layer: str) -> Iterator[CatalogEntry]:
+    """Yield the entries of a file that has texts without a rule. Raise ``RuleError`` for an invalid file."""
     file = "/".join(path.parts[-3 if path.parent.name == _TEXTS else -2 :])
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file) from None
-    check_keys(data, {**TEXT_FILE, **dict.fromkeys(languages(), dict)}, file)
-    check_texts(data, file)
-    check_examples(data, file)
+    check_text_file(data, file)
     for situation in data.get(SITUATIONS, ()):
-        check_keys(situation, {**SITUATION_OF_TEXTS, **dict.fromkeys(languages(), dict)}, file, SITUATIONS)
         if situation.get("code_of", "") not in ("", *codelists.names()):
             raise RuleError("is not a code list", file=file, key=f"{SITUATIONS}.code_of")
-    check_situations(data, file, TEXTS)
-    for key in ("code", "severity", "section"):
-        if key not in data:
-            raise RuleError("is missing", file=file, key=key)
-    terms = tuple(data.get("terms", ()))
+    notes_of_text = _notes_of_text(data, file)
+    for code, constants in data.get("variants", {data.get("code"): {}}).items():
+        yield _entry_of_text(code, data, constants, layer, file)._replace(notes=notes_of_text)
+
+
+def _entry_of_text(
+    code: str, data: Mapping[str, Any], constants: Mapping[str, Any], layer: str, file: str
+) -> CatalogEntry:
+    terms = tuple(constants.get("terms", data.get("terms", ())))
+    words = {language: _words(constants, terms, language) for language in languages()}
+    situations = (
+        {**it.plain(), "texts": {lang: fill(dict(texts), words[lang]) for lang, texts in it.texts.items()}}
+        for it in map(situation_of, data.get(SITUATIONS, ()))
+    )
     return CatalogEntry(
-        data["code"],
+        code,
         data["severity"],
         layer,
         sections.section(data["section"], terms, file),
         terms,
-        {language: {key: data[language][key] for key in TEXTS} for language in languages_of(data)},
+        {language: {key: fill(data[language][key], words[language]) for key in TEXTS}
+         for language in languages_of(data)},
         file,
         data.get("source", ""),
-        examples={language: tuple(texts) for language, texts in data.get("examples", {}).items()},
+        examples={lang: tuple(fill(texts, words[lang])) for lang, texts in data.get("examples", {}).items()},
         points_at=dict.fromkeys(SYNTAXES, terms[0]) if terms else {},
-        notes=_notes_of_text(data, file),
-        situations=tuple(situation_of(it).plain() for it in data.get(SITUATIONS, ())),
-    )
+        situations=tuple(situations),
+    )  # fmt: skip
+
+
+def _words(constants: Mapping[str, Any], terms: tuple[str, ...], language: Language) -> dict[str, Any]:
+    """Return the constants of a code in a language; ``term`` is by default the name and number of its first term."""
+    named = {"term": f"{name_of(terms[0], language)} ({terms[0]})"} if terms else {}
+    return {**named, **in_language(constants, language)}
 
 
 def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], ...]:

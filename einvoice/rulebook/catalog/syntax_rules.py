@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from einvoice import cache
 from einvoice.codelists import holds
 from einvoice.errors import RuleError
 from einvoice.localization import Language
@@ -50,7 +51,7 @@ def syntax_rule_entries(data: RuleData, versions: Mapping[str, str]) -> Iterator
     folder = data.root / FOLDER
     if not (folder / "texts.toml").exists():
         return
-    composer = Composer(folder, {path.stem for path in data.files("texts/*.toml")})
+    composer = Composer(folder, {code for path in data.files("texts/*.toml") for code in codes_of_text(path)})
     rows = _rows(data)
     in_release: dict[str, list[_Row]] = {}
     for row in rows:
@@ -58,6 +59,15 @@ def syntax_rule_entries(data: RuleData, versions: Mapping[str, str]) -> Iterator
             in_release.setdefault(row.cells["code"], []).append(row)
     for code, entry in _entries(composer, rows).items():
         yield _in_release(composer, entry, in_release[code]) if code in in_release else entry._replace(current=False)
+
+
+def codes_of_text(path: Path) -> tuple[str, ...]:
+    """Return the codes that a file with texts without a rule is about."""
+    try:
+        data = cache.toml(path)
+    except ValueError:  # reported where the file is read
+        return (path.stem,)
+    return tuple(data.get("variants", (data.get("code", path.stem),)))
 
 
 def _entries(composer: Composer, rows: list[_Row]) -> dict[str, CatalogEntry]:

@@ -34,8 +34,12 @@ def _whole(context: str, path: str, syntax: str) -> str:
 
 def _step(step: str, conditions: Mapping[str, str]) -> str:
     names, bracket, word = step.partition("[")
-    condition = f"[{conditions[word.rstrip(']')]}]" if bracket else ""
-    return _named(names) + condition
+    return _named(names) + (f"[{_condition(word.rstrip(']'), conditions)}]" if bracket else "")
+
+
+def _condition(word: str, conditions: Mapping[str, str]) -> str:
+    name, equals, value = word.partition("=")
+    return f"{name} = '{value}'" if equals else conditions[word]
 
 
 def _named(names: str) -> str:

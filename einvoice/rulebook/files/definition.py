@@ -19,6 +19,7 @@ from einvoice.rulebook.files.resolve import (
     PLACEHOLDER,
     ResolvedRule,
     Source,
+    in_language,
     fill,
     history_of,
     names_in,
@@ -141,11 +142,7 @@ class Definition:
         return {key: fill(self.data[language][key], constants) for key in TEXTS}
 
     def _constants(self, language: str) -> dict[str, Any]:
-        """Return the constants of the variant; constants with a text for each language have the one in ``language``."""
-        translated = {
-            name: content.get(language) for name, content in self.variant.items() if isinstance(content, dict)
-        }
-        return {**self.variant, **translated}
+        return in_language(self.variant, language)
 
     def examples(self, kind: str) -> list[Example]:
         """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""

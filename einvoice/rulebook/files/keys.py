@@ -13,9 +13,10 @@ from typing import Any, Final, TypeAlias, get_args, get_origin
 
 from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
+from einvoice.model.terms import terms
 from einvoice.rulebook.files.notes import DEVIATION, NOTES, check_notes
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
-from einvoice.rulebook.files.situations import SITUATION, check_situations
+from einvoice.rulebook.files.situations import SITUATION, SITUATION_OF_TEXTS, check_situations
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 
 Keys: TypeAlias = Mapping[str, Any]
@@ -86,7 +87,7 @@ RENAMED_FROM: Final[Keys] = {"code": str, "until": str, "syntax": str}
 #: Keys of a file that has texts without a rule.
 TEXT_FILE: Final[Keys] = {
     "code": str, "severity": str, "section": str, "terms": list[str], "source": str,
-    "examples": dict, "deviation": _TABLES, SITUATIONS: _TABLES,
+    "variants": dict[str, dict[str, Any]], "examples": dict, "deviation": _TABLES, SITUATIONS: _TABLES,
 }  # fmt: skip
 ENTRIES: Final[Mapping[str, Keys]] = {
     "history": HISTORY,
@@ -158,6 +159,27 @@ def check_schematron(
         _check_overlay({}, {key: member[key] for key in VARYING if key in member}, file, f"variants.{code}")
         _check_syntaxes(member, file, f"variants.{code}", constants=True)
     _check_entries(schematron, file)
+
+
+def check_text_file(data: Mapping[str, Any], file: str) -> None:
+    """Check a file that has texts without a rule; raise ``RuleError`` for an invalid one."""
+    check_keys(data, {**TEXT_FILE, **dict.fromkeys(languages(), dict)}, file)
+    check_texts(data, file)
+    check_examples(data, file)
+    for situation in data.get(SITUATIONS, ()):
+        check_keys(situation, {**SITUATION_OF_TEXTS, **dict.fromkeys(languages(), dict)}, file, SITUATIONS)
+    check_situations(data, file, TEXTS)
+    if ("code" in data) == ("variants" in data):
+        raise RuleError("must have either code or [variants]", file=file, key="code")
+    for key in ("severity", "section"):
+        if key not in data:
+            raise RuleError("is missing", file=file, key=key)
+    for code, constants in data.get("variants", {}).items():
+        check_keys(constants, {**dict.fromkeys(constants, CONSTANT), "terms": list[str]}, file, f"variants.{code}")
+    for key, table in (("terms", data), *((f"variants.{it}.terms", its) for it, its in data.get("variants", {}).items())):
+        for number in table.get("terms", ()):
+            if number not in terms():
+                raise RuleError(f"'{number}' is not a business term", file=file, key=key)
 
 
 def check_copy(data: Mapping[str, Any], file: str) -> None:

@@ -123,6 +123,12 @@ def fill(content: Any, constants: Mapping[str, Any]) -> Any:
     return content
 
 
+def in_language(constants: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """Return the constants of a variant; those with a text for each language have the one in ``language``."""
+    texts = {name: content.get(language) for name, content in constants.items() if isinstance(content, dict)}
+    return {**constants, **texts}
+
+
 def _constant(match: re.Match[str], constants: Mapping[str, Any]) -> str:
     constant = constants.get(match[1])
     if isinstance(constant, list):

@@ -87,6 +87,16 @@ def joined(x: Sequence[Any]) -> str:
 
 
 @function()
+def string_join(x: Sequence[Any], separator: str) -> str:
+    """``string-join(x, separator)``: the texts one after another.
+
+    >>> string_join([Value("#PMT#a"), absent, Value("#PMD#b")], "")
+    '#PMT#a#PMD#b'
+    """
+    return separator.join(member.raw for member in x if member is not absent)
+
+
+@function()
 def count(x: Sequence[Any]) -> int:
     """``count(x)``; for a generator, the number of members that are not absent.
 

@@ -79,6 +79,16 @@ def starts_with(x: str, beginning: str) -> bool:
 
 
 @function()
+def precedes(x: str, y: str) -> bool:
+    """``x lt y``, character by character; dates of the same form are in their order.
+
+    >>> precedes("2026-09-30", "2026-10-01"), precedes("20261001", "20261001")
+    (True, False)
+    """
+    return x < y
+
+
+@function()
 def contains_words(x: str, words: str) -> bool:
     """``contains(concat(' ', x, ' '), concat(' ', words, ' '))``: several words must follow each other in ``x``.
 

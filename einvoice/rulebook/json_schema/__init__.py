@@ -146,6 +146,7 @@ def _specifications() -> Schema:
     nested: dict[str, Schema] = {
         "kind": {"enum": list(get_args(known["kind"]))},
         "syntaxes": {"type": "array", "items": {"enum": list(SYNTAXES)}},
+        "conditions": {"type": "object", "additionalProperties": {"type": "string"}},
     }
     return {"type": "object", "additionalProperties": _table("specifications", types, nested, required)}
 

@@ -108,6 +108,8 @@ DESCRIPTIONS: Final = {
     "specifications.suggested_by_process": "Pattern of the whole BT-23 of invoices that probably follow it.",
     "specifications.suggested_by_buyer_reference": "Pattern of the whole BT-10 of invoices that probably follow it.",
     "specifications.pattern": "Pattern of further whole values of BT-24; its group 'version' is the version.",
+    "specifications.refines": "The specification that it replaces for documents that meet its conditions.",
+    "specifications.conditions": "Business terms or paths, each with the pattern of its whole text.",
     "specifications.misspellings": "Values of BT-24 that mean it, but are not its identifiers.",
     "specifications.misspelt": "Pattern of a part of such values, tried if no identifier is similar.",
     "specifications.scenarios": "The root elements for which KoSIT's configuration has a scenario.",

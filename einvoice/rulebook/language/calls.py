@@ -227,6 +227,7 @@ _SIGNATURES: Final[dict[str, tuple[tuple[Conversion, ...], Type | None]]] = {
     "part": ((to.as_string, _mark, _position), TEXT),
     "same_occurrence": ((_single_value, _single_value), BOOLEAN),
     "skonto_lines_match": ((to.as_string, _pattern), BOOLEAN),
+    "string_join": ((_values, to.as_string), TEXT),
     "substring": ((to.as_string, _position, _position), TEXT),
     "sum": ((_addends,), None),
 }

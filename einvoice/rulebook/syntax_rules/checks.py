@@ -6,13 +6,15 @@ rule is violated. A check of single elements receives the elements and returns t
 
 from __future__ import annotations
 
+import datetime
 import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice import codelists
-from einvoice.model.values import normalize_space
+from einvoice.model.values import BLANKS, normalize_space
+from einvoice.rulebook.functions import patterns
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.xpath import text
 from einvoice.syntax.mapping.binding import qualified
@@ -44,6 +46,7 @@ class Check(NamedTuple):
 
 
 CHECKS: Final[dict[str, Check]] = {}
+_NUMBER_FORM: Final = r"{sign}\d+([.]\d{{1,{decimals}}})?"
 _MAX_DIGITS: Final = 4
 """Of a code that is a number, such as 0088."""
 _CODE_CHECKS: Final = ("in_code_list", "in_code_list_any_case", "in_code_list_exactly", "in_code_list_or_creditor")
@@ -56,7 +59,7 @@ def minimum(rule: SyntaxRule) -> int:
     """Return the number of elements in a document below which the rule is not violated."""
     if CHECKS[rule.check].always:
         return 0
-    if rule.check in ("single", "single_text"):
+    if rule.check in ("single", "single_text", "distinct"):
         return 2
     return int(rule.argument) + 1 if rule.check in ("at_most", "at_most_distinct", "at_most_distinct_words") else 1
 
@@ -232,6 +235,66 @@ def choice(rule: SyntaxRule) -> frozenset[str]:
         else:
             allowed.add(word)
     return frozenset(allowed)
+
+
+@per_element
+def matches(rule: SyntaxRule, found: Found) -> Found:
+    """The pattern ``argument``, in the notation of XPath, must occur in the text."""
+    form = patterns.compile(rule.argument)
+    return [node for node in found if not form.search(content(rule, node))]
+
+
+@per_element
+def max_length(rule: SyntaxRule, found: Found) -> Found:
+    """The text must have at most ``argument`` characters."""
+    return [node for node in found if len(content(rule, node)) > int(rule.argument)]
+
+
+@per_element
+def non_blank(rule: SyntaxRule, found: Found) -> Found:
+    """The text must have other characters than white space."""
+    return [node for node in found if not content(rule, node).strip(BLANKS)]
+
+
+@per_element
+def is_date(rule: SyntaxRule, found: Found) -> Found:
+    """The text must be a date of the years ``argument`` (2000-2099): in UBL 2026-12-31, in CII it begins 20261231."""
+    first, last = rule.argument.split("-")
+    return [node for node in found if not first <= _date(content(rule, node), rule.syntax)[:4] <= last]
+
+
+def _date(written: str, syntax: str) -> str:
+    """Return a date of the calendar in ISO 8601; "" for any other text."""
+    day = written if syntax == "UBL" else f"{written[:4]}-{written[4:6]}-{written[6:8]}"
+    try:
+        return day if datetime.date.fromisoformat(day).isoformat() == day else ""
+    except ValueError:
+        return ""
+
+
+@per_element
+def number_form(rule: SyntaxRule, found: Found) -> Found:
+    """The text must be a number in the form ``argument``, without regard to white space around it.
+
+    ``19.2`` is a number with at most 2 decimals, and at most 19 characters other than the point; ``-19.2`` may have a
+    minus sign, which counts.
+    """
+    size, _, decimals = rule.argument.lstrip("-").partition(".")
+    form = re.compile(_NUMBER_FORM.format(sign="-?" if rule.argument.startswith("-") else "", decimals=decimals))
+    numbers = {node: normalize_space(content(rule, node)) for node in found}
+    return [node for node, it in numbers.items() if not form.fullmatch(it) or len(it.replace(".", "")) > int(size)]
+
+
+@per_element
+def with_attribute(rule: SyntaxRule, found: Found) -> Found:
+    """The element must have the attribute ``argument``."""
+    return [node for node in found if rule.argument not in node.attrib]
+
+
+@per_context
+def distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """No two elements may have the same content."""
+    return len({content(rule, node) for node in found}) < len(found)
 
 
 @per_blank_element

@@ -9,6 +9,7 @@ import re
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, normalize_space
+from einvoice.rulebook.syntax_rules import france_groups  # noqa: F401 (registers its checks)
 from einvoice.rulebook.syntax_rules.checks import Found, Occurrences, per_context, per_document, per_element
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts

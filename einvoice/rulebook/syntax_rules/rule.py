@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from einvoice import codelists
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import RuleData
+from einvoice.rulebook.syntax_rules.xpath import texts
 from einvoice.syntax.mapping.binding import qualified
 
 Condition: TypeAlias = Callable[[Any], bool]
@@ -47,8 +48,20 @@ def deciding(name: str, element: Any) -> str | None:
 
 
 def condition_named(owner: str, name: str) -> Condition:
-    """Return the condition of that name; raise ``KeyError`` for an unknown one."""
-    return _CONDITIONS[owner, name]
+    """Return the condition of that name, or the one written as ``@schemeID=0225`` or ``ram:TypeCode=916``.
+
+    Raise ``KeyError`` for an unknown one.
+    """
+    return _equality(name) if "=" in name else _CONDITIONS[owner, name]
+
+
+@functools.cache
+def _equality(written: str) -> Condition:
+    """Return the condition that an attribute, or the text of a child element, is exactly a value."""
+    name, _, value = written.partition("=")
+    if name.startswith("@"):
+        return lambda element: bool(element.get(name[1:]) == value)
+    return lambda element: value in texts(element, name)
 
 
 class Name(NamedTuple):
@@ -176,7 +189,7 @@ class SyntaxRule:
     @functools.cached_property
     def attribute(self) -> str | None:
         """The name of the attribute that the rule reads; None for the text."""
-        return self.path.rpartition("@")[2] if "@" in self.path else None
+        return outline(self.path).attribute
 
     def contexts(self) -> Iterator[Path]:
         """Return the patterns of the context."""
@@ -228,10 +241,12 @@ def outline(text: str) -> Outline:
 
     >>> outline("//cac:Party[vat]/cbc:ID/@schemeID")
     Outline(anywhere=True, steps=('cac:Party[vat]', 'cbc:ID'), attribute='schemeID')
+    >>> outline("cbc:ID[@schemeID=0225]").attribute is None
+    True
     """
-    elements, _, attribute = text.rpartition("@") if "@" in text else (text, "", "")
-    steps = tuple([step for step in elements.split("/") if step.strip(".")])
-    return Outline(elements.startswith("//"), steps, attribute or None)
+    parts = text.split("/")
+    attribute = parts.pop()[1:] if parts[-1].startswith("@") else None
+    return Outline(text.startswith("//"), tuple([step for step in parts if step.strip(".")]), attribute)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Date, absent, normalize_space
-from einvoice.rulebook.syntax_rules import peppol  # noqa: F401 (registers its conditions)
+from einvoice.rulebook.syntax_rules import france_groups, peppol  # noqa: F401 (registers their checks)
 from einvoice.rulebook.syntax_rules.checks import (
     Found,
     Occurrences,
