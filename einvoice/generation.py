@@ -125,7 +125,9 @@ def generate(
 
         raise NotAttachable("format", format=checked.format)
     xml = b"" if pdf else write(invoice, checked.root)
-    result = _with_draft_pointers(validate(pdf or xml, lang=lang), checked)
+    declared = checked.specification
+    profile = declared.rulesets[-1] if declared.refines else None  # BT-24 alone does not declare it
+    result = _with_draft_pointers(validate(pdf or xml, lang=lang, profile=profile), checked)
     return Generated(
         schema_version=SCHEMA_VERSION,
         format=checked.format,
@@ -149,9 +151,11 @@ def _hybrid(
     from einvoice.facturx.profile import SMALLER, profile_named
     from einvoice.pdf.writer.attachments import files_of_invoice, files_to_attach
     from einvoice.pdf.writer.embed import embed
+    from einvoice.syntax.detect import specifications
     from einvoice.visualization import invoice_pdf
 
-    profile = profile_named(draft.declared_profile)
+    refined = draft.specification.refines
+    profile = profile_named(specifications()[refined].draft_profile if refined else draft.declared_profile)
     omitted = unsupported_terms(invoice, profile) if profile in SMALLER else ()
     embedded = restrict(invoice, profile) if omitted else invoice
     further = [*files_of_invoice(invoice), *files_to_attach(attach)]

@@ -8,7 +8,7 @@ from einvoice.errors import UnknownSpecification
 from einvoice.facturx.profile import BASIC_WL, EN16931, MINIMUM, Profile, declared_profile
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import normalize_space
-from einvoice.syntax.detect import Specification, Syntax, declared_specification, specifications
+from einvoice.syntax.detect import Specification, Syntax, declared_specification, identifier_of, specifications
 
 #: Profiles of Factur-X that are no invoices: they lack the invoice lines, and terms that EN 16931 requires.
 NO_INVOICES: Final = (MINIMUM, BASIC_WL)
@@ -48,7 +48,7 @@ def target_specification(invoice: Invoice, target: Syntax, wanted: str | None) -
 
 def _named(name: str, target: Syntax) -> str:
     usable = [it for it in specifications().values() if it.draft_profile and target in it.syntaxes]
-    known = {it.draft_profile: it.identifiers[0] for it in usable}
+    known = {it.draft_profile: identifier_of(it) for it in usable}
     if name.upper() not in known:
         raise UnknownSpecification(name, sorted(known))
     return known[name.upper()]

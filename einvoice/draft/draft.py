@@ -37,7 +37,7 @@ from einvoice.model.invoice import PrecedingInvoice as PrecedingInvoiceOfModel
 from einvoice.model.lines import Document, Period
 from einvoice.model.values import absent
 from einvoice.rulebook.releases import releases
-from einvoice.syntax.detect import Specification, SpecificationKind, Syntax, specifications
+from einvoice.syntax.detect import Specification, SpecificationKind, Syntax, identifier_of, specifications
 from einvoice.syntax.writer import write
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
@@ -283,7 +283,7 @@ class Draft(DraftModel):
         totals, currency, lang = self.calculated, self.currency, language(lang)
         allowances_and_charges = (*(self.allowances or ()), *(self.charges or ()))
         return Invoice(
-            specification=as_identifier(self.specification.identifiers[0]),
+            specification=as_identifier(identifier_of(self.specification)),
             business_process=as_text(self.business_process or self.specification.business_process or None),
             number=as_identifier(self.invoice_number),
             issue_date=as_date(self.issue_date),

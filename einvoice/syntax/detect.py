@@ -236,6 +236,12 @@ def _meets(root: etree._Element, syntax: Syntax, process: str | None, place: str
     return any(re.fullmatch(pattern, text.strip(_BLANKS)) for text in texts)
 
 
+def identifier_of(specification: Specification, data: RuleData | None = None) -> str:
+    """Return the value of BT-24 that declares a specification: its first identifier, or that of the one it refines."""
+    declared = specifications(data)[specification.refines] if specification.refines else specification
+    return declared.identifiers[0]
+
+
 @functools.cache
 def _listed(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
     """Return the known specifications by syntax and identifier."""

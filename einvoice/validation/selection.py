@@ -82,7 +82,9 @@ class RuleSelection:
     def stack(self) -> Stack:
         """The rule sets of the document, each with its release."""
         known = releases(self.data)
-        names = known.chain(self.rulesets[-1]) if self.profile else self.rulesets
+        names = self.rulesets
+        if self.profile:
+            names = tuple(dict.fromkeys(it for name in self.rulesets for it in known.chain(name)))
         added = _added(self.data, self.rulesets, self.identity.syntax)
         return known.stack((*(name for name in names if name not in self.missing), *added), self.release)
 

@@ -21,7 +21,9 @@ def grown(below, steps):
     """Add the elements of ``steps``, which meet their conditions, and return the last one."""
     for step in steps:
         below = etree.SubElement(below, _tag(step.names[0]))
-        if step.condition:
+        if "=" in step.condition:
+            equal(*step.condition.split("="))(below)
+        elif step.condition:
             CONDITIONS[step.condition](below)
     return below
 
@@ -113,6 +115,11 @@ def attribute(name, content):
     return lambda element: element.set(name, content)
 
 
+def equal(name, content):
+    """Set an attribute (``@schemeID``) or the text of a child element."""
+    return attribute(name[1:], content) if name.startswith("@") else child(name, content)
+
+
 def code(content):
     """Set the type of the document, in either syntax."""
 
@@ -187,7 +194,132 @@ def project_of_credit_note(element):
     code("50")(element)
 
 
+def with_text(content):
+    """Set the text of the element at the path of the rule, which may be the context."""
+
+    def fill(rule, root, context):
+        steps = next(rule.paths()).steps
+        (grown(context, steps) if steps else context).text = content
+
+    return fill
+
+
+def with_code(rule, root, context):
+    """Set a code that is in no list, where the condition of the path asks for some text."""
+    (with_text("?") if "[filled]" in rule.path else found)(rule, root, context)
+
+
+def unmatched(rule, root, context):
+    """Set a text in which the pattern of the rule does not occur."""
+    with_text("L" if "L" in rule.argument and rule.argument.startswith("^$") else "?")(rule, root, context)
+
+
+def wrong_siret(rule, root, context):
+    """Give the party a SIRET that is too short."""
+    grown(context, next(rule.paths()).steps).set("schemeID", "0009")
+
+
+def too_long(rule, root, context):
+    """Set a text with one character more than allowed."""
+    context.text = "x" * (int(rule.argument) + 1)
+
+
+def same_attributes(rule, root, context):
+    """Add two elements with the same attribute."""
+    twice(rule, root, context)
+    path = next(rule.paths())
+    for element in root.iter(path.steps[-1].names[0].text):
+        element.set(path.attribute, "?")
+
+
+def uncredited(rule, root, context):
+    """Make the document a credit note with a line that refers to no invoice."""
+    if rule.syntax == "CII":
+        at_root("rsm:ExchangedDocument/ram:TypeCode", "381")(root)
+        at_root("rsm:SupplyChainTradeTransaction/ram:IncludedSupplyChainTradeLineItem")(root)
+    else:
+        root.tag = qualified("cn:CreditNote")
+        at_root("cbc:CreditNoteTypeCode", "381")(root)
+        at_root("cac:CreditNoteLine")(root)
+
+
+def in_groups(rule, root, context):
+    """Make the line of the context a group without content, in an invoice of several sellers or in two directions."""
+    two_way = "-BD-" in rule.code
+    is_cii = rule.syntax == "CII"
+    process = "ram:BusinessProcessSpecifiedDocumentContextParameter/ram:ID"
+    at_root(f"rsm:ExchangedDocumentContext/{process}" if is_cii else "cbc:ProfileID", "S9" if two_way else "S8")(root)
+    if rule.argument in ("group_exists", "two_groups"):
+        return
+    type_code = "261" if two_way else "384"
+    at_root("rsm:ExchangedDocument/ram:TypeCode" if is_cii else "cbc:InvoiceTypeCode", type_code)(root)
+    at_root("rsm:ExchangedDocument/ram:ID" if is_cii else "cbc:ID", "N")(root)
+    kind = "DETAIL" if rule.argument == "exemption_begins_with_number" else "GROUP"
+    for line in _lines(root, rule, context):
+        if is_cii:
+            child("ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode", kind)(line)
+        else:
+            has = line.find("cac:BillingReference", NAMESPACES)
+            reference = grown(line if has is None else has, parse("cac:BillingReference").steps if has is None else ())
+            child("cac:InvoiceDocumentReference/cbc:ID", "N")(reference)
+            child("cac:InvoiceDocumentReference/cbc:DocumentStatusCode", kind)(reference)
+        _fill(rule, root, line)
+
+
+def _lines(root, rule, context):
+    """Return the lines of the document, in one of several groups two."""
+    names = ("ram:IncludedSupplyChainTradeLineItem", "cac:InvoiceLine", "cac:CreditNoteLine")
+    lines = [it for name in names for it in root.iter(qualified(name))]
+    if rule.argument == "kind":
+        return []
+    if not lines:
+        above = context if rule.syntax == "CII" else root
+        lines = [grown(above, parse(names[rule.syntax == "UBL"]).steps) for _ in range(2)]
+    return lines
+
+
+def _fill(rule, root, line):
+    """Add to a group what makes a rule apply."""
+    is_cii = rule.syntax == "CII"
+    if rule.argument == "vat_in_tax_currency":
+        settlement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
+        at_root(f"{settlement}/ram:TaxCurrencyCode" if is_cii else "cbc:TaxCurrencyCode", "USD")(root)
+    elif rule.argument == "gross":
+        summation = "ram:SpecifiedLineTradeSettlement/ram:SpecifiedTradeSettlementLineMonetarySummation"
+        child(f"{summation}/ram:GrandTotalAmount", "1")(line)
+    elif rule.argument == "distinct_numbers" and is_cii:
+        document = grown(line, parse("ram:SpecifiedLineTradeSettlement/ram:AdditionalReferencedDocument").steps)
+        for name, content in (("IssuerAssignedID", "1"), ("TypeCode", "130"), ("ReferenceTypeCode", "AFL")):
+            child(f"ram:{name}", content)(document)
+    elif rule.argument == "distinct_numbers":
+        document = grown(line, parse("cac:DocumentReference").steps)
+        number = grown(document, parse("cbc:ID").steps)
+        number.text = "1"
+        number.set("schemeID", "AFL")
+        child("cbc:DocumentTypeCode", "130")(document)
+    elif rule.argument == "number_of_main_seller":
+        agreement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeAgreement/ram:SellerTradeParty"
+        seller = "cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:CompanyID"
+        at_root(f"{agreement}/ram:SpecifiedLegalOrganization/ram:ID" if is_cii else seller, "1")(root)
+        own = "ram:SpecifiedLineTradeAgreement/ram:ItemSellerTradeParty/ram:SpecifiedLegalOrganization/ram:ID"
+        child(own if is_cii else "cac:Item/cac:ManufacturerParty/cac:PartyLegalEntity/cbc:CompanyID", "1")(line)
+
+
 BREAKING = {
+    "matches": unmatched,
+    "max_length": too_long,
+    "is_date": text("1999-12-31"),
+    "number_form": with_text("1.2345678"),
+    "price_form": with_text("1.2345678"),
+    "distinct": same_attributes,
+    "siret_of_siren": wrong_siret,
+    "siret_of_any_siren": wrong_siret,
+    "value_or_quantity": nothing,
+    "french_vat_category": nothing,
+    "credited_invoice": uncredited,
+    "part_of_groups": in_groups,
+    "in_code_list_exactly": unknown,
+    "in_code_list": with_code,
     "single": twice,
     "single_text": twice,
     "numeric": not_a_number,
@@ -313,7 +445,86 @@ def danish_means(code, *others):
     return every(within("DK", "DK"), child("cbc:PaymentMeansCode", code), *others)
 
 
+def of_scheme(scheme, *others):
+    """Give an identifier a scheme, and meet further conditions."""
+    return every(attribute("schemeID", scheme), *others)
+
+
+def in_process(identifier):
+    """Set the business process, in either syntax."""
+
+    def fill(element):
+        root = element.getroottree().getroot()
+        context = "rsm:ExchangedDocumentContext/ram:BusinessProcessSpecifiedDocumentContextParameter/ram:ID"
+        path = context if root.tag.endswith("CrossIndustryInvoice") else "cbc:ProfileID"
+        if root.find(path, NAMESPACES) is None:
+            at_root(path, identifier)(element)
+
+    return fill
+
+
+def beside_siret(identifier):
+    """Give the party of a SIREN a SIRET."""
+    party = identifier.getparent().getparent()
+    grown(party, parse("cac:PartyIdentification/cbc:ID").steps).set("schemeID", "0009")
+
+
+def of_same_parent(identifier):
+    """Give the lines the same identifier, which one of them names as its parent."""
+    in_process("S8")(identifier)
+    identifier.text = "1"
+    if identifier.tag.endswith("}LineID"):
+        child("ram:ParentLineID", "1")(identifier.getparent())
+        return
+    at_root("cbc:ID", "N")(identifier)
+    reference = grown(identifier.getparent(), parse("cac:BillingReference").steps)
+    child("cac:InvoiceDocumentReference/cbc:ID", "N")(reference)
+    child("cac:BillingReferenceLine/cbc:ID", "1")(reference)
+
+
+def own_status(status):
+    """Make the reference of a status one to the invoice itself."""
+    in_process("S8")(status)
+    at_root("cbc:ID", "N")(status)
+    child("cbc:ID", "N")(status.getparent())
+
+
+def in_dollars(amount):
+    """Make the amount one in euros, of an invoice in dollars."""
+    amount.set("currencyID", "EUR")
+    at_root("cbc:DocumentCurrencyCode", "USD")(amount)
+    at_root("cbc:TaxCurrencyCode", "EUR")(amount)
+
+
+def of_vat_group(element):
+    """Make the seller a member of a VAT group."""
+    party = grown(element.getroottree().getroot(), parse("cac:AccountingSupplierParty/cac:Party").steps)
+    grown(party, parse("cac:PartyIdentification/cbc:ID").steps).set("schemeID", "0231")
+
+
+def partial_invoice(identifier):
+    """Make the identifier the number of a partial invoice."""
+    identifier.set("schemeID", "AFL")
+    code("130")(identifier.getparent())
+    in_process("S8")(identifier)
+
+
+BAR = at_root("cbc:Note", "#BAR#B2B")
 CONDITIONS = {
+    "siren_or_group": attribute("schemeID", "0002"),
+    "filled": text_of("?"),
+    "in_paid_invoice": in_process("S2"),
+    "in_groups": in_process("S8"),
+    "in_rebate": every(of_credit_note, at_root("cbc:CreditNoteTypeCode", "262")),
+    "siren_beside_siret": of_scheme("0002", beside_siret),
+    "siren_of_b2b": of_scheme("0002", BAR),
+    "siren_of_self_billed": of_scheme("0002", BAR, at_root("cbc:InvoiceTypeCode", "389")),
+    "euros_beside_another_currency": in_dollars,
+    "of_vat_group": of_vat_group,
+    "own_status_in_groups": own_status,
+    "partial_invoice_in_groups": partial_invoice,
+    "same_parent": of_same_parent,
+    "compared_due_date": as_it_is,
     "german_beside_skonto": every(within("DE", "DE"), child("cbc:Note", SKONTO)),
     "danish": within("DK"),
     "within_denmark": within("DK", "DK"),

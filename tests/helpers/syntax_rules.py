@@ -5,12 +5,13 @@ from collections import Counter
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
+from einvoice.resources import shipped
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, xml
 from einvoice.syntax.text_nodes import text_nodes
 from tests.helpers.rule_sets import ELEMENTS, newest_stack, table
 
-STACK = newest_stack("en16931", "xrechnung", "peppol", "peppol-selfbilling")
+STACK = newest_stack(*shipped().sets)
 
 
 def violations(root, name=ELEMENTS):

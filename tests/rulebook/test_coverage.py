@@ -214,6 +214,10 @@ def invoice_currency_eur(rule, root, context):
     builder.etree.SubElement(root, builder.qualified("cbc:DocumentCurrencyCode")).text = "EUR"
 
 
+def date_of_syntax(rule, root, context):
+    context.text = "2026-01-31" if rule.syntax == "UBL" else "20260131"
+
+
 # How to satisfy a check; the others are satisfied if no element is found.
 SATISFY = {
     "at_most": maximum_occurrences,
@@ -229,6 +233,13 @@ SATISFY = {
     "in_code_list_any_case": code_of_list,
     "payee_not_seller": other_payee_name,
     "not_blank": builder.text("text"),
+    "matches": builder.with_text("123456789"),
+    "is_date": date_of_syntax,
+    "number_form": builder.with_text("1"),
+    "price_form": builder.with_text("1"),
+    "non_blank": builder.with_text("1"),
+    "value_or_quantity": lambda rule, root, context: builder.child(rule.argument.split()[0], "1")(context),
+    "french_vat_category": builder.with_text("S"),
     "in_currency": currency_eur,
     "decimals": builder.text("1.23"),
     "date": builder.text("20260131"),

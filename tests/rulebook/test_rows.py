@@ -118,7 +118,7 @@ def test_the_xpath_of_a_rule_selects_the_violating_element(composed):
         expression = composed[rule.code].xpaths[rule.syntax]
         root = builder.document(rule)
         found = root.xpath(expression, namespaces=NAMESPACES)
-        if rule.check in ("required", "exactly_one", "all_of", "payee_not_seller", "not_blank"):
+        if rule.check in ("required", "exactly_one", "all_of", "payee_not_seller", "not_blank", "french_vat_category"):
             continue  # may be violated by missing elements
         collector = Collector(root, STACK)
         reader.read(root, collector)

@@ -68,6 +68,10 @@ def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
                 "single",
                 "single_text",
                 "numeric",
+                "matches",
+                "max_length",
+                "non_blank",
+                "part_of_groups",
             }, rule.code
 
 

@@ -62,12 +62,12 @@ def syntax_rule_entries(data: RuleData, versions: Mapping[str, str]) -> Iterator
 
 
 def codes_of_text(path: Path) -> tuple[str, ...]:
-    """Return the codes that a file with texts without a rule is about."""
+    """Return the codes that a file with texts without a rule is about, also by its name."""
     try:
         data = cache.toml(path)
     except ValueError:  # reported where the file is read
         return (path.stem,)
-    return tuple(data.get("variants", (data.get("code", path.stem),)))
+    return (path.stem, *data.get("variants", (data.get("code", path.stem),)))
 
 
 def _entries(composer: Composer, rows: list[_Row]) -> dict[str, CatalogEntry]:

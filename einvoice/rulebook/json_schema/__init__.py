@@ -101,8 +101,10 @@ def _text_file() -> Schema:
     }
     entries = {name: {"type": "array", "items": entry} for name, entry in of_texts.items()}
     known = {**keys.TEXT_FILE, **dict.fromkeys(languages(), dict)}
-    nested = {**_texts(), **entries, "examples": _examples()}
-    return {**_table("text", known, nested, ["code", "severity", "section"]), "allOf": [_some_language()]}
+    one = [{"required": ["code"]}, {"required": ["variants"]}]
+    variants = _members("text", {"terms": list[str]})
+    nested = {**_texts(), **entries, "examples": _examples(), "variants": variants}
+    return {**_table("text", known, nested, ["severity", "section"]), "allOf": [{"oneOf": one}, _some_language()]}
 
 
 def _ruleset() -> Schema:

@@ -191,7 +191,7 @@ def _is_negative_price(rule: SyntaxRule, price: Any) -> bool:
 
 
 @per_context
-def value_or_measure(rule: SyntaxRule, context: Any, found: Found) -> bool:
+def value_or_quantity(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The context must have one of two elements: a value, or a quantity with a unit; ``argument`` names them."""
     value, measure = (below(context, name) for name in rule.argument.split())
     return bool(measure) if value else not any(it.get("unitCode") for it in measure)
