@@ -126,8 +126,9 @@ def generate(
         raise NotAttachable("format", format=checked.format)
     xml = b"" if pdf else write(invoice, checked.root)
     declared = checked.specification
-    profile = declared.rulesets[-1] if declared.refines else None  # BT-24 alone does not declare it
-    result = _with_draft_pointers(validate(pdf or xml, lang=lang, profile=profile), checked)
+    # BT-24 alone does not declare a specification that refines another one.
+    profile = {"profile": declared.rulesets[-1]} if declared.refines else {}
+    result = _with_draft_pointers(validate(pdf or xml, lang=lang, **profile), checked)
     return Generated(
         schema_version=SCHEMA_VERSION,
         format=checked.format,

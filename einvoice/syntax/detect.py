@@ -242,6 +242,18 @@ def identifier_of(specification: Specification, data: RuleData | None = None) ->
     return declared.identifiers[0]
 
 
+def values_of(specification: Specification) -> tuple[str, ...]:
+    """Return what documents of a specification have, for display: values of BT-24, with further conditions.
+
+    >>> values_of(specifications()["france-ctc"])
+    ('urn:cen.eu:en16931:2017, BT-23 [BSM][1-9], BT-40 FR, BT-55 FR',)
+    """
+    if specification.refines:
+        conditions = (f"{place} {pattern}" for place, pattern in specification.conditions.items())
+        return (", ".join((identifier_of(specification), *conditions)),)
+    return specification.identifiers or tuple(filter(None, (specification.pattern,)))
+
+
 @functools.cache
 def _listed(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
     """Return the known specifications by syntax and identifier."""

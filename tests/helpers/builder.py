@@ -61,7 +61,7 @@ def twice(rule, root, context):
         last.append(etree.Comment("?"))
         last[-1].tail = last.text
         return
-    for text in ("1", "2"):
+    for text in ("1", "1" if "[same_parent]" in rule.path else "2"):
         last = grown(grown(context, path.steps[:-1]), path.steps[-1:])
         last.text = text
         if path.attribute:

@@ -91,11 +91,13 @@ def run_import(options: argparse.Namespace) -> int:
 
 
 def run_list(options: argparse.Namespace) -> int:
-    """Print all configurations and return the exit status."""
+    """Print all rule sets and configurations and return the exit status."""
     from einvoice.reference import engines
 
     labels = _LABELS[options.lang]
     available = engines()
+    _print_rulesets(options.lang)
+    print()
     print(labels["engine"].format(saxon=f"saxonche {available.saxon}" if available.saxon else labels["no_engine"]))
     for it in available.configurations:
         since = [labels["since"].format(day=it.added[:10])] if it.added else []
@@ -107,6 +109,22 @@ def run_list(options: argparse.Namespace) -> int:
         if it.kind == "imported":
             print(f"  {labels['judges']}: {' · '.join(dict.fromkeys(scenario.match for scenario in it.scenarios))}")
     return 0
+
+
+def _print_rulesets(lang: Language) -> None:
+    """Print the rule sets with their newest releases, and which documents each one judges."""
+    from einvoice.rulebook.releases import releases
+    from einvoice.syntax.detect import specifications, values_of
+
+    labels = _LABELS[lang]
+    for name, ruleset in releases().sets.items():
+        print(f"{name}  {ruleset.title[lang]}, {ruleset.newest}")
+        judged = [it for it in specifications().values() if name in it.rulesets and it.current]
+        values = dict.fromkeys(value for it in judged for value in values_of(it))
+        if ruleset.is_informative or not ruleset.base:
+            print(f"  {labels['judges']}: {labels['any']}")
+        for value in values if ruleset.base else ():
+            print(f"  {labels['judges']}: {value}")
 
 
 def run_remove(options: argparse.Namespace) -> int:
