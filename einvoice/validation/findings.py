@@ -164,15 +164,22 @@ class FindingBuilder:
             situation=situation.get("key", ""),
         )
 
-    def of_report(self, report: ReferenceFinding, layer: str, node: Any, *, kind: str = "") -> Finding:
-        """Return the finding for what an official artefact reported at an element; `kind` is that of its layer.
+    def of_report(
+        self, report: ReferenceFinding, layer: str, node: Any, *, kind: str = "", described_by: CatalogEntry | None = None
+    ) -> Finding:
+        """Return the finding for what an official artefact reported at an element.
 
-        A rule that the catalog does not know is about the term of the element.
+        Args:
+            report: code, severity and message.
+            layer: the layer of the artefact.
+            node: the element. It has the terms of a rule that the entry does not state.
+            kind: of the layer.
+            described_by: the entry with the texts; by default that of the code in the catalog.
         """
         # Texts of the catalog are about one element; the message of the artefact names the one that is meant.
-        unclear = entry(UNKNOWN_RULE) if report.code in shared_codes(shipped()) else None
+        unclear = described_by or (entry(UNKNOWN_RULE) if report.code in shared_codes(shipped()) else None)
         known = unclear or catalog().get(report.code)
-        terms = known.terms if known else self.terms_at(node)
+        terms = (known.terms if known else ()) or self.terms_at(node)
         return self._finding(
             report.code,
             report.flag,

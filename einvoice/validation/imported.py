@@ -11,6 +11,8 @@ from einvoice.quotation import quote
 from einvoice.reference import ReferenceFinding
 from einvoice.reference.bundles.imports import KIND, ImportedSheet, imported_sheets
 from einvoice.result import Finding, Layer, Severity
+from einvoice.result.finding import UNKNOWN_RULE
+from einvoice.rulebook.catalog import entry
 from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.load import applies
 from einvoice.schematron.program import Report
@@ -82,4 +84,5 @@ def _finding(
     code, test = quote(report.assertion.code, limit=100), quote(report.assertion.test, limit=_MAX_TEXT)
     told = ReferenceFinding(code, severity, severity, "", quote(report.message, limit=_MAX_TEXT), test)
     node = elements.get(report.node.source, context.document.root)
-    return context.build.of_report(told, sheet.name, node, kind=KIND)
+    described_by = sheet.texts.get(report.assertion.code) or entry(UNKNOWN_RULE)
+    return context.build.of_report(told, sheet.name, node, kind=KIND, described_by=described_by)

@@ -53,9 +53,50 @@ def test_findings_have_message_severity_place_and_term(sheet, sample):
     assert first.terms == ("BG-25",)
     assert first.xpath.endswith("cac:InvoiceLine[1]")
     (known,) = (it for it in result.findings if it.layer == "house" and it.code == "BR-21")
-    assert known.title("en") == einvoice.catalog()["BR-21"].title("en")
+    assert known.title("en") == "Own text.", "a code in common with EN 16931 is a coincidence"
     layer = next(it for it in result.stack.layers if it.name == "house")
     assert (layer.kind, layer.rules, layer.executed) == ("imported", 3, True)
+
+
+TEXTS = """\
+code     = "HOUSE-1"
+severity = "warning"
+section  = "lines"
+terms    = ["BT-127"]
+
+[it]
+title       = "Manca la nota"
+explanation = "Ogni riga ha una nota."
+fix         = "Aggiungere la nota."
+"""
+
+
+def test_texts_beside_a_sheet_replace_its_message(sheet, sample):
+    folder = sheet.parent / "texts"
+    folder.mkdir()
+    (folder / "HOUSE-1.toml").write_text(TEXTS.replace("[it]", "[fr]"), "utf-8")
+    import_sheets(sheet)
+    first = next(it for it in found(sample("ubl-invoice.xml")) if it.code == "HOUSE-1")
+    assert (first.title("fr"), first.fix("de"), first.terms) == ("Manca la nota", "Aggiungere la nota.", ("BT-127",))
+    assert first.severity == "warning"
+
+
+def test_invalid_texts_are_refused(sheet):
+    folder = sheet.parent / "texts"
+    folder.mkdir()
+    (folder / "HOUSE-1.toml").write_text(TEXTS, "utf-8")
+    with pytest.raises(BundleRejected, match=r"HOUSE-1\.toml.*it.* is not a known key"):
+        import_sheets(sheet)
+
+
+def test_sheet_with_many_codes_of_a_rule_set_has_its_texts(sheet, sample):
+    codes = [f"BR-{number:02}" for number in (*range(1, 10), 21)]
+    asserts = "".join(f'<assert id="{code}" test="false()">Text of {code}.</assert>' for code in codes)
+    rule = f'<rule context="/ubl:Invoice">{asserts}</rule>'
+    sheet.write_text(f"{SHEET.partition('<pattern>')[0]}<pattern>{rule}</pattern></schema>", "utf-8")
+    import_sheets(sheet)
+    titles = {it.code: it.title("en") for it in found(sample("ubl-invoice.xml"))}
+    assert titles == {code: einvoice.catalog()[code].title("en") for code in codes}
 
 
 def test_only_documents_of_the_condition_are_judged(sheet, sample):

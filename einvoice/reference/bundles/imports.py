@@ -5,19 +5,23 @@ They are stored like configurations for the official engine, unchanged, in the s
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from einvoice.errors import UnreadableDocument
+from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.model.location import NAMESPACES
 from einvoice.reference.bundles import archive, store
 from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
 from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.metadata import read_metadata
 from einvoice.resources import shipped
+from einvoice.rulebook.catalog import CatalogEntry, catalog
+from einvoice.rulebook.catalog.build import entries_of_text
 from einvoice.schematron import load
 from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.program import Program, Refused
@@ -27,6 +31,10 @@ KIND: Final = "imported"
 _LIMITS: Final = xml.Limits(bytes=64 << 20)
 _SUFFIXES: Final = (".xslt", ".xsl", ".sch")
 _MAX_TOLD: Final = 5
+_TEXTS: Final = "texts"
+"""Folder beside a sheet with texts that replace its messages."""
+_SHARED: Final = 10
+"""Codes that a sheet of a family of rule sets has in common with one of them at least."""
 _LAYERS: Final = ("schema", "file", "pdf", "plausibility")
 """Names of layers that are no rule sets."""
 
@@ -55,6 +63,7 @@ class ImportedSheet(NamedTuple):
         resource: its title and release.
         program: the compiled sheet; None if the stored file cannot be read any more.
         problem: why not.
+        texts: the entries of the codes that have other texts than the message of the sheet.
     """
 
     name: str
@@ -62,6 +71,7 @@ class ImportedSheet(NamedTuple):
     resource: Resource
     program: Program | None
     problem: str = ""
+    texts: Mapping[str, CatalogEntry] = {}
 
 
 def import_sheets(
@@ -96,6 +106,10 @@ def import_sheets(
             archive.unpack(data, folder, path.name, whole=True)
         else:
             (folder / path.name).write_bytes(data)
+            for file in sorted(path.parent.glob(f"{_TEXTS}/*.toml")):
+                (folder / _TEXTS).mkdir(exist_ok=True)
+                (folder / _TEXTS / file.name).write_bytes(file.read_bytes())
+        _own_texts(folder)
         made = [_compiled(file, folder, match) for file in _sheets(folder, path.name)]
         refused = [it for _, program in made for it in program.refused]
         assertions = sum(len(program.sheet.assertions) for _, program in made)
@@ -159,4 +173,31 @@ def imported_sheets() -> Iterator[ImportedSheet]:
                 except (NotCompilable, OSError) as error:  # it has been changed or removed
                     yield ImportedSheet(configuration.name, scenario, resource, None, str(error))
                 else:
-                    yield ImportedSheet(configuration.name, scenario, resource, program)
+                    texts = _texts_of(configuration.folder, configuration.added, program)
+                    yield ImportedSheet(configuration.name, scenario, resource, program, texts=texts)
+
+
+def _own_texts(folder: Path) -> dict[str, CatalogEntry]:
+    """Return the entries of the files `texts/*.toml` beside the sheets, by code.
+
+    Raises:
+        BundleRejected: a file is invalid.
+    """
+    try:
+        found = [it for path in sorted(folder.rglob(f"{_TEXTS}/*.toml")) for it in entries_of_text(path, KIND)]
+    except RuleError as error:
+        raise BundleRejected("texts", reason=str(error)) from None
+    return {it.code: it for it in found}
+
+
+@functools.lru_cache(maxsize=64)
+def _texts_of(folder: Path, added: str, program: Program) -> Mapping[str, CatalogEntry]:
+    """Return the entries of the codes of a sheet: its own texts, then those of the shipped rules of its family.
+
+    A sheet is of the family of a shipped rule set with which it shares codes; a few are a coincidence.
+    """
+    known = catalog()
+    entries = [known[code] for code in {it.code for it in program.sheet.assertions} if code in known]
+    shared = Counter(layer for it in entries for layer in it.layers)
+    of_family = {it.code: it for it in entries if any(shared[layer] >= _SHARED for layer in it.layers)}
+    return {**of_family, **_own_texts(folder)}
