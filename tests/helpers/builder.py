@@ -502,11 +502,9 @@ def of_vat_group(element):
     grown(party, parse("cac:PartyIdentification/cbc:ID").steps).set("schemeID", "0231")
 
 
-def partial_invoice(identifier):
-    """Make the identifier the number of a partial invoice."""
-    identifier.set("schemeID", "AFL")
-    code("130")(identifier.getparent())
-    in_process("S8")(identifier)
+def of_partial_invoice(scheme):
+    """Make the identifier one of a partial invoice."""
+    return every(attribute("schemeID", scheme), lambda it: code("130")(it.getparent()), in_process("S8"))
 
 
 BAR = at_root("cbc:Note", "#BAR#B2B")
@@ -522,7 +520,9 @@ CONDITIONS = {
     "euros_beside_another_currency": in_dollars,
     "of_vat_group": of_vat_group,
     "own_status_in_groups": own_status,
-    "partial_invoice_in_groups": partial_invoice,
+    "partial_invoice_in_groups": of_partial_invoice("AFL"),
+    "framework_in_groups": of_partial_invoice("AVV"),
+    "siret_without_siren": attribute("schemeID", "0009"),
     "same_parent": of_same_parent,
     "compared_due_date": as_it_is,
     "german_beside_skonto": every(within("DE", "DE"), child("cbc:Note", SKONTO)),

@@ -144,6 +144,21 @@ def partial_invoice_in_groups(identifier: Any) -> bool:
     return identifier.get("schemeID") == "AFL" and is_object and in_groups(identifier)
 
 
+@condition("UBL")
+def framework_in_groups(identifier: Any) -> bool:
+    """The framework of a partial invoice (AVV) in an invoice with groups."""
+    is_object = "130" in texts(identifier.getparent(), "cbc:DocumentTypeCode")
+    return identifier.get("schemeID") == "AVV" and is_object and in_groups(identifier)
+
+
+@condition("CII")
+def siret_without_siren(identifier: Any) -> bool:
+    """A SIRET of a party without a SIREN, which is then taken from the SIRET."""
+    sirens = below(identifier.getparent(), "ram:SpecifiedLegalOrganization/ram:ID")
+    has_siren = any(it.get("schemeID") == _SIREN[0] and text(it) for it in sirens)
+    return identifier.get("schemeID") == _SIRET and not has_siren
+
+
 @condition("CII")
 def compared_due_date(day: Any) -> bool:
     """A due date that is compared with the date of the invoice."""
