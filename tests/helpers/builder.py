@@ -469,6 +469,13 @@ def beside_siret(identifier):
     grown(party, parse("cac:PartyIdentification/cbc:ID").steps).set("schemeID", "0009")
 
 
+def of_top_group(amount):
+    """Make the line of an amount a group without a parent."""
+    in_process("S8")(amount)
+    line = next(amount.iterancestors(qualified("ram:IncludedSupplyChainTradeLineItem")))
+    child("ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode", "GROUP")(line)
+
+
 def of_same_parent(identifier):
     """Give the lines the same identifier, which one of them names as its parent."""
     in_process("S8")(identifier)
@@ -523,7 +530,9 @@ CONDITIONS = {
     "partial_invoice_in_groups": of_partial_invoice("AFL"),
     "framework_in_groups": of_partial_invoice("AVV"),
     "siret_without_siren": attribute("schemeID", "0009"),
+    "vat_in_groups": every(priced("ram:InvoiceCurrencyCode"), in_process("S8")),
     "same_parent": of_same_parent,
+    "of_top_group": of_top_group,
     "compared_due_date": as_it_is,
     "german_beside_skonto": every(within("DE", "DE"), child("cbc:Note", SKONTO)),
     "danish": within("DK"),

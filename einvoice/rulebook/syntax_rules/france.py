@@ -160,6 +160,13 @@ def siret_without_siren(identifier: Any) -> bool:
 
 
 @condition("CII")
+def vat_in_groups(amount: Any) -> bool:
+    """The VAT of a line in the invoice currency, in an invoice with groups."""
+    path = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement/ram:InvoiceCurrencyCode"
+    return in_groups(amount) and amount.get("currencyID") in texts(_root(amount), path)
+
+
+@condition("CII")
 def compared_due_date(day: Any) -> bool:
     """A due date that is compared with the date of the invoice."""
     return not in_paid_invoice(day) and _types(day).isdisjoint(_PREPAYMENTS)

@@ -16,7 +16,7 @@ from einvoice.model.values import Text, absent, normalize_space
 from einvoice.rulebook.functions.arithmetic import Numeric, double, total
 from einvoice.rulebook.syntax_rules.checks import Found, per_context, per_context_always
 from einvoice.rulebook.syntax_rules.france import SEVERAL_SELLERS, TWO_WAY, in_both, in_groups, mode
-from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts
 from einvoice.syntax.mapping.binding import qualified
 
@@ -262,6 +262,13 @@ def _is_of_group(line: _Line, context: Any) -> bool:
     """Return whether the context is the reference in UBL that makes a line a group, or any part of a group in CII."""
     own = line.references(own=True) if not line.invoice.syntax else ()
     return bool(line.invoice.syntax) or (context in own and _is_top_group(context))
+
+
+@condition("CII")
+def of_top_group(amount: Any) -> bool:
+    """Part of a group without a parent, in an invoice with groups."""
+    line = next(it for it in amount.iterancestors() if it.tag in _LINES)
+    return in_groups(amount) and _Line(_Invoice(line.getroottree().getroot(), 1), line).is_top_group
 
 
 @in_both
