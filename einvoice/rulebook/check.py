@@ -99,6 +99,10 @@ def check_rules(
         if str(error) not in known:  # a fault that both syntaxes, all releases and the standard have
             known.add(str(error))
             yield error
+    if examples and documents and not known:
+        from einvoice.rulebook.check_documents import check_documents  # not needed to load rules
+
+        yield from check_documents(data, ruleset)
 
 
 def _of_files(data: RuleData, ruleset: RuleSet, contexts: Contexts, run: _Run | None) -> Iterator[RuleError]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from lxml import etree
 
 import einvoice
+from einvoice.resources import RuleData, rules_folder
+from einvoice.rulebook.check_documents import check_documents
 from einvoice.rulebook.files.example import Example
+from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.rule import SYNTAXES
 from tests.helpers.documents import document_of
 
@@ -181,3 +186,22 @@ def test_draft_becomes_a_valid_invoice(syntax, process):
 def test_generated_invoice_is_judged_by_the_french_rules_whatever_its_content(syntax):
     generated = einvoice.generate(draft(None), syntax)
     assert codes(generated.validation) == {"BR-FR-08_BT-23"}
+
+
+# ---------------------------------------------------------------- whole documents
+
+
+def test_check_compares_whole_documents_with_the_stated_codes(tmp_path):
+    folder = tmp_path / "france-ctc"
+    shutil.copytree(rules_folder() / "france-ctc", folder)
+    data = RuleData(rules_folder(), {"france-ctc": folder})
+    ruleset = read_rulesets(data.sets)["france-ctc"]
+    assert list(check_documents(data, ruleset)) == []
+    expected = folder / "documents" / "expected.toml"
+    first = '["x"]\nfiles = ["several-sellers-ubl.xml"]\nreplace = { ">S8<" = ">S1<" }\ncodes = ["BR-FR-08_BT-23"]\n'
+    missing = '["y"]\nfiles = ["none.xml"]\n["z"]\nfile = "several-sellers-ubl.xml"\n'
+    expected.write_text(first + missing, "utf-8")
+    wrong, absent, unknown = map(str, check_documents(data, ruleset))
+    assert "several-sellers-ubl.xml does not violate BR-FR-08_BT-23" in wrong
+    assert "none.xml" in absent
+    assert "'files'" in unknown
