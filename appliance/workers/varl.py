@@ -81,7 +81,7 @@ def _steps(result: einvoice.ValidationResult, lang: str) -> Iterator[_Step]:
     """Yield the steps after parsing: the schema and, if the document complies with it, each rule set."""
     number = 0
     for layer in result.stack.layers:
-        if layer.name == "plausibility":
+        if layer.kind == "plausibility":
             continue
         messages = [
             _message(it.code, _LEVELS[it.flag], _text(it, lang), it.line, it.column, it.xpath)

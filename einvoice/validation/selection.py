@@ -108,7 +108,7 @@ class RuleSelection:
     def program(self) -> Program:
         """The compiled rules, including rules that do not apply to the Factur-X profile, and those that only inform."""
         copied_by = self.profile.ruleset if self.profile else ""
-        informative = _informative(self.data, self.identity.syntax) if self.plausibility else ()
+        informative = _informative(self.data, self.identity.syntax, self.stack) if self.plausibility else ()
         return engine.rulebook(self.data).program(self.identity.syntax, (*self.stack, *informative), copied_by)
 
     @functools.cached_property
@@ -278,10 +278,11 @@ def _added(data: RuleData, rulesets: tuple[str, ...], syntax: str) -> tuple[str,
 
 
 @functools.cache
-def _informative(data: RuleData, syntax: str) -> Stack:
-    """Return the rule sets that apply beside those of any specification, each with its newest release."""
-    sets = releases(data).sets.values()
-    return tuple((it.name, it.newest) for it in sets if it.is_informative and syntax in it.syntaxes)
+def _informative(data: RuleData, syntax: str, stack: Stack) -> Stack:
+    """Return the rule sets that only inform and whose base applies, each with its newest release."""
+    bases = {name for name, _ in stack}
+    sets = [it for it in releases(data).sets.values() if it.is_informative and it.base in bases]
+    return tuple((it.name, it.newest) for it in sets if syntax in it.syntaxes)
 
 
 def _status(specification: Specification, mode: Mode, known: Releases) -> Status:

@@ -116,14 +116,13 @@ def _print_rulesets(lang: Language) -> None:
     from einvoice.rulebook.releases import releases
     from einvoice.syntax.detect import specifications, values_of
 
-    labels = _LABELS[lang]
-    for name, ruleset in releases().sets.items():
+    labels, sets = _LABELS[lang], releases().sets
+    for name, ruleset in sets.items():
         print(f"{name}  {ruleset.title[lang]}, {ruleset.newest}")
-        judged = [it for it in specifications().values() if name in it.rulesets and it.current]
+        judging = sets[ruleset.base] if ruleset.is_informative and ruleset.base else ruleset
+        judged = [it for it in specifications().values() if judging.name in it.rulesets and it.current]
         values = dict.fromkeys(value for it in judged for value in values_of(it))
-        if ruleset.is_informative or not ruleset.base:
-            print(f"  {labels['judges']}: {labels['any']}")
-        for value in values if ruleset.base else ():
+        for value in values if judging.base else (labels["any"],):
             print(f"  {labels['judges']}: {value}")
 
 

@@ -27,7 +27,7 @@ def weighted(digits: Iterable[int], weights: Iterable[int]) -> int:
     return sum(digit * weight for digit, weight in zip(digits, weights, strict=False))
 
 
-def _has_luhn_digit(digits: list[int]) -> bool:
+def has_luhn_digit(digits: list[int]) -> bool:
     """Return whether the last digit is the check digit of the others (Luhn, ISO/IEC 7812-1)."""
     doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
@@ -78,7 +78,7 @@ def is_italian_vat_number(x: str) -> bool:
     (True, False)
     """
     digits = digits_of(x, 11)
-    return bool(digits) and _has_luhn_digit(digits)
+    return bool(digits) and has_luhn_digit(digits)
 
 
 @function()
@@ -91,7 +91,7 @@ def is_swedish_number(x: str) -> bool:
     (True, False, True)
     """
     digits = digits_of(x[:10], 10)
-    return x.isdecimal() and bool(digits) and _has_luhn_digit(digits)
+    return x.isdecimal() and bool(digits) and has_luhn_digit(digits)
 
 
 _AUSTRALIAN: Final = (10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from einvoice.rulebook.functions.identifiers import (
     digits_of,
+    has_luhn_digit,
     is_belgian_number,
     is_greek_number,
     is_italian_vat_number,
@@ -168,6 +169,36 @@ def is_plausible_iban(x: str) -> bool:
         or not re.fullmatch(_IBAN, account)
         or bool(re.search(_EXAMPLE, account))
     )
+
+
+_LA_POSTE: Final = "356000000"
+"""Its establishments have numbers whose digits add up to a multiple of five."""
+
+
+@function()
+@_kept
+def is_plausible_siren(x: str) -> bool:
+    """Return False for nine digits that are no SIREN: the last one is not the check digit (Luhn).
+
+    >>> is_plausible_siren("732829320"), is_plausible_siren("732829321"), is_plausible_siren("73282932")
+    (True, False, True)
+    """
+    digits = digits_of(x, 9)
+    return not digits or has_luhn_digit(digits) or bool(re.search(_EXAMPLE, x))
+
+
+@function()
+@_kept
+def is_plausible_siret(x: str) -> bool:
+    """Return False for 14 digits that are no SIRET: the last one is not the check digit (Luhn).
+
+    >>> is_plausible_siret("73282932000074"), is_plausible_siret("73282932000075"), is_plausible_siret("35600000009075")
+    (True, False, True)
+    """
+    digits = digits_of(x, 14)
+    if x.startswith(_LA_POSTE) and digits and sum(digits) % 5 == 0:
+        return True
+    return not digits or has_luhn_digit(digits) or bool(re.search(_EXAMPLE, x[:9]))
 
 
 _STATE: Final = "(?:0[1-9]|1[0-6])"
