@@ -127,7 +127,7 @@ def generate(
     xml = b"" if pdf else write(invoice, checked.root)
     declared = checked.specification
     # BT-24 alone does not declare a specification that refines another one.
-    profile = {"profile": declared.rulesets[-1]} if declared.refines else {}
+    profile: dict[str, Any] = {"profile": declared.rulesets[-1]} if declared.refines else {}
     result = _with_draft_pointers(validate(pdf or xml, lang=lang, **profile), checked)
     return Generated(
         schema_version=SCHEMA_VERSION,

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from einvoice import cache
 from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.keys import check_keys
 from einvoice.rulebook.files.versions import RuleSet
+
+if TYPE_CHECKING:
+    from einvoice.rulebook.rule import Rule
+    from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 
 FOLDER: Final = "documents"
 _EXPECTED: Final = "expected.toml"
@@ -74,5 +78,8 @@ def _codes(document: bytes, ruleset: RuleSet, data: RuleData) -> set[str]:
     stack = known.stack(known.chain(ruleset.name), known.newest(ruleset.name))
     collector = Collector(tree.getroot(), stack, data=data)
     invoice = read(tree.getroot(), collector)
-    violated = [it.rule for it in rulebook(data).program(identify(tree, data).syntax, stack).run(invoice)]
-    return {it.code for it in (*violated, *(found.rule for found in collector.violations())) if it.layer == ruleset.name}
+    violated: list[Rule | SyntaxRule] = [
+        it.rule for it in rulebook(data).program(identify(tree, data).syntax, stack).run(invoice)
+    ]
+    violated += [it.rule for it in collector.violations()]
+    return {it.code for it in violated if it.layer == ruleset.name}

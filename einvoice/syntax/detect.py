@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from lxml import etree
 
@@ -216,7 +216,11 @@ def _refining(data: RuleData | None) -> Mapping[str, tuple[Specification, ...]]:
 
 
 def _refined(
-    declared: Specification, refining: Sequence[Specification], root: etree._Element, syntax: Syntax, process: str | None
+    declared: Specification,
+    refining: Sequence[Specification],
+    root: etree._Element,
+    syntax: Syntax,
+    process: str | None,
 ) -> Specification:
     """Return the first specification whose conditions a document meets, or else the one that it declares."""
     for it in refining:
@@ -231,7 +235,7 @@ def _meets(root: etree._Element, syntax: Syntax, process: str | None, place: str
     from einvoice.syntax.paths import path_of
 
     path = path_of(place, syntax) if place.startswith("BT-") else f"/*/{place}"
-    found = root.xpath(path, namespaces=NAMESPACES) if path else ()
+    found: Any = root.xpath(path, namespaces=NAMESPACES) if path else ()
     texts = (it if isinstance(it, str) else "".join(it.itertext()) for it in found)
     return any(re.fullmatch(pattern, text.strip(_BLANKS)) for text in texts)
 

@@ -165,7 +165,13 @@ class FindingBuilder:
         )
 
     def of_report(
-        self, report: ReferenceFinding, layer: str, node: Any, *, kind: str = "", described_by: CatalogEntry | None = None
+        self,
+        report: ReferenceFinding,
+        layer: str,
+        node: Any,
+        *,
+        kind: str = "",
+        described_by: CatalogEntry | None = None,
     ) -> Finding:
         """Return the finding for what an official artefact reported at an element.
 

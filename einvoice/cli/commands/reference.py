@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.cli.common import add_lang
-from einvoice.localization import Messages
+from einvoice.localization import Language, Messages
 
 if TYPE_CHECKING:
     from einvoice.reference import Configuration

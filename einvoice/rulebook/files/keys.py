@@ -176,7 +176,10 @@ def check_text_file(data: Mapping[str, Any], file: str) -> None:
             raise RuleError("is missing", file=file, key=key)
     for code, constants in data.get("variants", {}).items():
         check_keys(constants, {**dict.fromkeys(constants, CONSTANT), "terms": list[str]}, file, f"variants.{code}")
-    for key, table in (("terms", data), *((f"variants.{it}.terms", its) for it, its in data.get("variants", {}).items())):
+    for key, table in (
+        ("terms", data),
+        *((f"variants.{it}.terms", its) for it, its in data.get("variants", {}).items()),
+    ):
         for number in table.get("terms", ()):
             if number not in terms():
                 raise RuleError(f"'{number}' is not a business term", file=file, key=key)

@@ -68,7 +68,7 @@ def filled(element: Any) -> bool:
     return bool(text(element).strip(BLANKS))
 
 
-# ----------------------------------------------------------------------------------- conditions of what stops the sheets
+# -------------------------------------------------------------------------------- what stops the sheets
 
 
 @in_both

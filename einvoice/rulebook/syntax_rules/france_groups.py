@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model.values import Text, absent, normalize_space
-from einvoice.rulebook.functions.arithmetic import Numeric, double, total
+from einvoice.rulebook.functions.arithmetic import double, total
+from einvoice.rulebook.functions.registry import Numeric
 from einvoice.rulebook.syntax_rules.checks import Found, per_context, per_context_always
 from einvoice.rulebook.syntax_rules.france import SEVERAL_SELLERS, TWO_WAY, in_both, in_groups, mode
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
@@ -29,7 +30,10 @@ _CENT: Final = Decimal("0.01")
 _SUMMATION: Final = "ram:SpecifiedLineTradeSettlement/ram:SpecifiedTradeSettlementLineMonetarySummation"
 _SETTLEMENT: Final = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
 _AGREEMENT: Final = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeAgreement"
-_SELLER: Final = {"UBL": "cac:Item/cac:ManufacturerParty", "CII": "ram:SpecifiedLineTradeAgreement/ram:ItemSellerTradeParty"}
+_SELLER: Final = {
+    "UBL": "cac:Item/cac:ManufacturerParty",
+    "CII": "ram:SpecifiedLineTradeAgreement/ram:ItemSellerTradeParty",
+}
 #: Paths by syntax: from a line, or from the root element.
 _OF_LINE: Final = {
     "identifier": ("cbc:ID", "ram:AssociatedDocumentLineDocument/ram:LineID"),
@@ -73,9 +77,7 @@ _REFERENCE: Final = (
         ("ram:IssuerAssignedID", "ram:FormattedIssueDateTime/qdt:DateTimeString"),
     ),
 )
-_LINES: Final = tuple(
-    map(qualified, ("cac:InvoiceLine", "cac:CreditNoteLine", "ram:IncludedSupplyChainTradeLineItem"))
-)
+_LINES: Final = tuple(map(qualified, ("cac:InvoiceLine", "cac:CreditNoteLine", "ram:IncludedSupplyChainTradeLineItem")))
 
 
 class _Invoice(NamedTuple):
@@ -248,7 +250,9 @@ def credited_invoice(rule: SyntaxRule, context: Any, found: Found) -> bool:
     invoice = _Invoice(context.getroottree().getroot(), int(rule.syntax == "CII"))
     if invoice.type_codes.isdisjoint(_CREDIT_NOTES) or invoice.root.tag == _UBL_INVOICE:
         return False
-    if any(_is_complete(it, *_REFERENCE[invoice.syntax][1]) for it in below(invoice.root, _REFERENCE[invoice.syntax][0])):
+    if any(
+        _is_complete(it, *_REFERENCE[invoice.syntax][1]) for it in below(invoice.root, _REFERENCE[invoice.syntax][0])
+    ):
         return False
     counted = (it for it in invoice.lines if not it.kinds_or_own or "DETAIL" in it.kinds)
     return not all(it.has_complete_reference for it in counted)
@@ -417,7 +421,8 @@ def _has_preceding(ubl: str, cii: str, types: tuple[str, ...]) -> _OfLine:
     return is_met
 
 
-_NUMBER, _DATE = zip(*(parts for _, parts in _REFERENCE), strict=True)
+#: Paths of the number and the date, in UBL and CII.
+_NUMBER, _DATE = ((_REFERENCE[0][1][it], _REFERENCE[1][1][it]) for it in (0, 1))
 _OF_INVOICE_IS_MET: Final[dict[str, tuple[tuple[str, ...], _OfInvoice]]] = {
     "group_exists": (SEVERAL_SELLERS, lambda invoice: bool(invoice.top_groups)),
     "two_groups": (TWO_WAY, _has_two_groups),
