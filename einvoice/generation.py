@@ -152,7 +152,7 @@ def _hybrid(
     from einvoice.facturx.profile import SMALLER, profile_named
     from einvoice.pdf.writer.attachments import files_of_invoice, files_to_attach
     from einvoice.pdf.writer.embed import embed
-    from einvoice.syntax.detect import specifications
+    from einvoice.syntax.specifications import specifications
     from einvoice.visualization import invoice_pdf
 
     refined = draft.specification.refines

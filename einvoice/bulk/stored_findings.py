@@ -13,8 +13,9 @@ from einvoice.result.finding import UNKNOWN_RULE, Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
 from einvoice.rulebook.catalog import CatalogEntry, catalog, entry
-from einvoice.syntax.detect import Identity, specifications
+from einvoice.syntax.detect import Identity
 from einvoice.syntax.severity_overrides import Override, overrides
+from einvoice.syntax.specifications import specifications
 
 if TYPE_CHECKING:
     from einvoice.result.stack import Stack

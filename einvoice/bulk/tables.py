@@ -18,7 +18,7 @@ from einvoice.model.terms import bt_field
 from einvoice.render import tables
 from einvoice.render.text import NUMBERS
 from einvoice.result.languages import Language
-from einvoice.syntax.detect import specifications
+from einvoice.syntax.specifications import specifications
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge, TaxCategory, VatBreakdown
 from einvoice.model.values import Code, Identifier, absent
-from einvoice.syntax.detect import Syntax
 from einvoice.syntax.mapping.placement import copy_of
+from einvoice.syntax.specifications import Syntax
 
 _WITH_TAX: Final = frozenset("SLM")
 _WITHOUT_REASON: Final = _WITH_TAX | {"Z"}

@@ -8,7 +8,7 @@ from einvoice.errors import UnknownSpecification
 from einvoice.facturx.profile import BASIC_WL, EN16931, MINIMUM, Profile, declared_profile
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import normalize_space
-from einvoice.syntax.detect import Specification, Syntax, declared_specification, identifier_of, specifications
+from einvoice.syntax.specifications import Specification, Syntax, declared_specification, identifier_of, specifications
 
 #: Profiles of Factur-X that are no invoices: they lack the invoice lines, and terms that EN 16931 requires.
 NO_INVOICES: Final = (MINIMUM, BASIC_WL)

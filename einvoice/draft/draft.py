@@ -37,7 +37,7 @@ from einvoice.model.invoice import PrecedingInvoice as PrecedingInvoiceOfModel
 from einvoice.model.lines import Document, Period
 from einvoice.model.values import absent
 from einvoice.rulebook.releases import releases
-from einvoice.syntax.detect import Specification, SpecificationKind, Syntax, identifier_of, specifications
+from einvoice.syntax.specifications import Specification, SpecificationKind, Syntax, identifier_of, specifications
 from einvoice.syntax.writer import write
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]

@@ -20,10 +20,10 @@ from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.repair.hypotheses import Hypotheses
 from einvoice.resources import RuleData
 from einvoice.result import Finding
-from einvoice.syntax.detect import Syntax
 from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.paths import path_of
+from einvoice.syntax.specifications import Syntax
 from einvoice.validation.element_terms import alternative
 
 DECIDING: Final = "deciding"

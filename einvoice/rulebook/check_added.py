@@ -29,7 +29,7 @@ from einvoice.rulebook.syntax_rules import stops
 from einvoice.rulebook.syntax_rules.checks import CHECKS
 from einvoice.rulebook.syntax_rules.table import rows, stop_rows
 from einvoice.syntax import severity_overrides
-from einvoice.syntax.detect import specifications
+from einvoice.syntax.specifications import specifications
 
 _COLUMNS: Final = ["code", "context", "check", "path", "argument", "severity", "since", "until"]
 Content = TypeVar("Content")

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from einvoice.quotation import quote, visible
 from einvoice.resources import RuleData
-from einvoice.syntax.detect import Identity, Specification, Syntax, declared_specification, specifications
+from einvoice.syntax.detect import Identity
+from einvoice.syntax.specifications import Specification, Syntax, declared_specification, specifications
 
 _MAX_LENGTH: Final = 200
 """Maximum number of characters of a quoted identifier, and of one that is compared with the known ones."""

@@ -11,7 +11,8 @@ from einvoice import cache, errors
 from einvoice.codelists import holds
 from einvoice.localization import Language, TranslatedTexts, languages
 from einvoice.resources import RuleData, shipped
-from einvoice.syntax.detect import Identity, specifications
+from einvoice.syntax.detect import Identity
+from einvoice.syntax.specifications import specifications
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""

@@ -21,8 +21,9 @@ from einvoice.rulebook.releases import PINNED, Release, Releases, releases
 from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import schema, severity_overrides
-from einvoice.syntax.detect import Identity, Specification, Syntax, embedded, specifications
+from einvoice.syntax.detect import Identity, embedded
 from einvoice.syntax.severity_overrides import Override
+from einvoice.syntax.specifications import Specification, Syntax, specifications
 
 if TYPE_CHECKING:
     from einvoice.facturx.rules import ProfileRules

@@ -13,7 +13,7 @@ from einvoice.draft import draft_schema, read
 from einvoice.draft.pointers import fields
 from einvoice.model.terms import terms
 from einvoice.model.values import absent
-from einvoice.syntax.detect import identifier_of, specifications
+from einvoice.syntax.specifications import identifier_of, specifications
 from tests.helpers.drafts import complete_drafts
 from tests.helpers.plain import REQUIRED, draft
 from tests.helpers.properties import examples

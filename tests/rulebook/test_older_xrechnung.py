@@ -11,8 +11,9 @@ from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.syntax import severity_overrides
-from einvoice.syntax.detect import Identity, specifications
+from einvoice.syntax.detect import Identity
 from einvoice.syntax.reader import read
+from einvoice.syntax.specifications import specifications
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 from tests.helpers.rule_sets import stack_of

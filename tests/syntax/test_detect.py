@@ -11,7 +11,7 @@ import pytest
 from einvoice import errors
 from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook.catalog import catalog
-from einvoice.syntax import detect, severity_overrides, xml
+from einvoice.syntax import detect, severity_overrides, specifications, xml
 from einvoice.syntax.remarks import remarks
 from tests.cases import corpus
 from tests.helpers.rule_sets import SPECIFICATIONS, newest_stack
@@ -208,7 +208,7 @@ def test_an_identity_can_be_pickled():
 
 
 def test_specifications_refer_to_each_other_and_to_texts():
-    known = detect.specifications()
+    known = specifications.specifications()
     identifiers = [(each, syntax) for one in known.values() for each in one.identifiers for syntax in one.syntaxes]
     assert len(identifiers) == len(set(identifiers))
     assert known["unknown"].identifiers == ()
@@ -228,7 +228,7 @@ def test_specifications_refer_to_each_other_and_to_texts():
     [("04011000-12345-34", ["xrechnung-3.0"]), ("04-34", ["xrechnung-3.0"]), ("4500123456", []), ("04011000-1", [])],
 )
 def test_buyer_reference_suggests_a_specification(buyer_reference, expected):
-    patterns = {it.name: it.suggested_by_buyer_reference for it in detect.specifications().values()}
+    patterns = {it.name: it.suggested_by_buyer_reference for it in specifications.specifications().values()}
     assert [name for name, it in patterns.items() if it and re.fullmatch(it, buyer_reference)] == expected
 
 
@@ -241,7 +241,7 @@ def test_the_texts_of_every_remark_can_be_formatted(build):
         XR3 + ".2",
         EN[:-4] + "2026",
         EN[:-4] + "2031",
-        *(each for one in detect.specifications().values() for each in one.identifiers),
+        *(each for one in specifications.specifications().values() for each in one.identifiers),
     ):
         for remark in remarks(build(declared)):
             met.add(remark.code)
@@ -288,12 +288,12 @@ def test_remarks_do_not_change_a_verdict(code, severity):
 def test_an_invalid_specification_is_named_in_the_error(tmp_path, content, message):
     (tmp_path / "specifications.toml").write_text(content)
     with pytest.raises(errors.RuleError, match=r"^specifications\.toml" + message):
-        detect.specifications(RuleData(tmp_path, shipped().sets))
+        specifications.specifications(RuleData(tmp_path, shipped().sets))
     home = tmp_path / "root" / "cius"
     home.mkdir(parents=True)
     (tmp_path / "specifications.toml").rename(home / "specifications.toml")
     with pytest.raises(errors.RuleError, match=r"^cius/specifications\.toml" + message):
-        detect.specifications(RuleData(tmp_path / "root", {**shipped().sets, "cius": home}))
+        specifications.specifications(RuleData(tmp_path / "root", {**shipped().sets, "cius": home}))
 
 
 OVERRIDE = (
@@ -337,7 +337,7 @@ def test_overrides_are_those_of_the_declared_specification():
 
 
 def test_each_override_gives_its_reason_in_both_languages():
-    for specification in detect.specifications().values():
+    for specification in specifications.specifications().values():
         for build, root in ((ubl, "Invoice"), (ubl, "CreditNote"), (cii, None)):
             if not specification.identifiers:
                 continue

@@ -114,7 +114,7 @@ def run_list(options: argparse.Namespace) -> int:
 def _print_rulesets(lang: Language) -> None:
     """Print the rule sets with their newest releases, and which documents each one judges."""
     from einvoice.rulebook.releases import releases
-    from einvoice.syntax.detect import specifications, values_of
+    from einvoice.syntax.specifications import specifications, values_of
 
     labels, sets = _LABELS[lang], releases().sets
     for name, ruleset in sets.items():

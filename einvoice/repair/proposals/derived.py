@@ -14,8 +14,8 @@ from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, UNSAFE, Applicability
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
-from einvoice.syntax.detect import Specification, declared_specification, specifications
 from einvoice.syntax.remarks import nearest
+from einvoice.syntax.specifications import Specification, declared_specification, specifications
 
 
 def proposals(case: Case) -> Iterator[Proposal]:

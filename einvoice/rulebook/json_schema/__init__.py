@@ -18,7 +18,7 @@ from einvoice.rulebook.files import contexts, keys, notes, situations, versions
 from einvoice.rulebook.json_schema.descriptions import description
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.sections import SECTIONS
-from einvoice.syntax.detect import Specification
+from einvoice.syntax.specifications import Specification
 
 Schema: TypeAlias = dict[str, Any]
 

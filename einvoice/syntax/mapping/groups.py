@@ -17,8 +17,8 @@ from einvoice.model.lines import Document, GrossPrice, Item, Line, Period, Price
 from einvoice.model.money import CreditTransfer, PaymentMeans, PriceAllowance, TaxTotal
 from einvoice.model.parties import Contact, Delivery
 from einvoice.model.values import Amount, Code, Identifier, Text, UnitPrice, absent
-from einvoice.syntax.detect import specifications
 from einvoice.syntax.mapping.values import with_attributes
+from einvoice.syntax.specifications import specifications
 
 
 class ConvertedGroups(NamedTuple):

@@ -12,7 +12,7 @@ from appliance.api.documents import DOCUMENT_RIGHTS
 from appliance.archive_jobs.records import PARTS
 from appliance.settings import Settings, variable_name
 from einvoice.draft.draft import Draft
-from einvoice.syntax.detect import specifications
+from einvoice.syntax.specifications import specifications
 from tests.helpers.archives import archive
 from tests.helpers.paths import ROOT
 from tests.helpers.served import UBL, WRONG
