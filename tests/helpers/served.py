@@ -136,9 +136,10 @@ class Server:
             file.write(f"{line}\n")
 
     def with_plan(self, line: str) -> "Server":
-        """Return this server with a client whose key has the plan "own", defined by its entitlements and limits."""
-        self.add_plan(f"EINVOICE_PLAN_OWN={line}")
-        client = httpx.Client(base_url=self.base, headers=self.add_key("own", "own"), timeout=SECONDS)
+        """Return this server with a client whose key has a plan of its own, defined by its entitlements and limits."""
+        name = f"own{(self.data / 'keys.env').read_text().count('EINVOICE_PLAN_OWN')}"
+        self.add_plan(f"EINVOICE_PLAN_{name.upper()}={line}")
+        client = httpx.Client(base_url=self.base, headers=self.add_key(name, name), timeout=SECONDS)
         return replace(self, client=client)
 
     def validate(self, content: bytes = UBL, *, lang: str | None = None, **fields: str) -> httpx.Response:

@@ -371,9 +371,13 @@ def test_garbage_collection_state_is_restored(enabled):
 @pytest.fixture
 def nothing_frozen():
     """Undo that the tests are left out of garbage collection, as a program that does so itself is left alone."""
+    enabled = gc.isenabled()
     gc.unfreeze()
+    gc.enable()
     yield
     gc.freeze()
+    if not enabled:
+        gc.disable()
 
 
 def test_parsed_invoice_is_in_the_oldest_garbage_collection_generation(nothing_frozen):
