@@ -89,7 +89,7 @@ def test_requests_for_jobs(server, tmp_path):
             wait_until(lambda url=url: server.client.get(url).json()["status"] == "done")
     assert len(lines) == 8
     assert json.loads(answers[1])["files"]["done"] == 2
-    assert [(tmp_path / name).read_text().count("\n") for name in PARTS] == [2, 3, 3]
+    assert [(tmp_path / f"{job['id']}-{name}").read_text().count("\n") for name in PARTS] == [2, 3, 3]
     assert json.loads(answers[5])["verdicts"] == {"valid": 1, "invalid": 1, "unreadable": 0}
     assert job["id"] in [it["id"] for it in json.loads(answers[6])["items"]]
     assert server.client.get(job["url"]).status_code == 404
