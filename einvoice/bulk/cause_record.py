@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from einvoice.editing.edits import apply
+from einvoice.editing.serialization import EditError
 from einvoice.errors import UnreadableDocument
 from einvoice.repair import Cause, Change
-from einvoice.repair.edits import apply
-from einvoice.repair.serialization import EditError
 from einvoice.result.validation import ValidationResult
 from einvoice.validation import revalidate
 

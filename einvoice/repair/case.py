@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final, cast
 
+from einvoice.editing.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.model import location
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
@@ -16,7 +17,6 @@ from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.repair.content import is_within
-from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.repair.hypotheses import Hypotheses
 from einvoice.resources import RuleData
 from einvoice.result import Finding

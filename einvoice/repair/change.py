@@ -9,14 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from einvoice.localization import Language, Messages
-from einvoice.localization.formatting import format_date, format_number
-from einvoice.model.iteration import owner
-from einvoice.model.terms import is_plural, name, term, terms
-from einvoice.quotation import quote, visible
-from einvoice.render.text import LABELS as RESULT_LABELS
-from einvoice.repair.applicability import QUESTION, SAFE, Applicability
-from einvoice.repair.edits import (
+from einvoice.editing.edits import (
     Edit,
     Insert,
     Move,
@@ -28,6 +21,13 @@ from einvoice.repair.edits import (
     SetNamespace,
     SetText,
 )  # fmt: skip
+from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import format_date, format_number
+from einvoice.model.iteration import owner
+from einvoice.model.terms import is_plural, name, term, terms
+from einvoice.quotation import quote, visible
+from einvoice.render.text import LABELS as RESULT_LABELS
+from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.repair", "changes")

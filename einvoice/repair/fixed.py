@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from einvoice.editing.diff import unified
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.invoice import Invoice
@@ -14,7 +15,6 @@ from einvoice.render.text import LABELS, counts, verdict
 from einvoice.repair.arithmetic import in_currency
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import MAX_VALUE, Change
-from einvoice.repair.diff import unified
 from einvoice.repair.display import incomplete
 from einvoice.result import ValidationResult
 

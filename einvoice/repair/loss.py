@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from einvoice.editing.edits import Edit, Remove, RemoveAttribute, Rename, RenameAttribute, SetNamespace
+from einvoice.editing.finder import Finder
 from einvoice.repair.case import Case, keys_of
-from einvoice.repair.edits import Edit, Remove, RemoveAttribute, Rename, RenameAttribute, SetNamespace
-from einvoice.repair.finder import Finder
 
 _NAMING: Final = (Rename, RenameAttribute, SetNamespace)
 

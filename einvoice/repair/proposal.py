@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from einvoice.editing.edits import Edit
 from einvoice.repair.applicability import QUESTION, Applicability
-from einvoice.repair.edits import Edit
 from einvoice.result import Finding
 
 

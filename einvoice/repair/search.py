@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+from einvoice.editing.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
+from einvoice.editing.serialization import EditError
 from einvoice.errors import UnreadableDocument
 from einvoice.repair.case import Case, needs_no_action, plain_path
-from einvoice.repair.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
 from einvoice.repair.loss import loses_terms
 from einvoice.repair.proposal import Proposal
 from einvoice.repair.proposals import proposals
-from einvoice.repair.serialization import EditError
 from einvoice.result import Finding
 
 MAX_VALIDATIONS: Final = 48

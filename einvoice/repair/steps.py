@@ -7,16 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from einvoice.model.iteration import repeats
-from einvoice.model.location import name
-from einvoice.model.terms import term, terms
-from einvoice.model.values import absent
-from einvoice.quotation import quote
-from einvoice.repair.arithmetic import category_of
-from einvoice.repair.case import Case, plain_path
-from einvoice.repair.change import MAX_QUOTED, Content, Row, Step
-from einvoice.repair.content import content_of, is_copy, is_within
-from einvoice.repair.edits import (
+from einvoice.editing.edits import (
     Edit,
     Insert,
     Move,
@@ -28,7 +19,16 @@ from einvoice.repair.edits import (
     SetNamespace,
     SetText,
 )  # fmt: skip
-from einvoice.repair.finder import Finder
+from einvoice.editing.finder import Finder
+from einvoice.model.iteration import repeats
+from einvoice.model.location import name
+from einvoice.model.terms import term, terms
+from einvoice.model.values import absent
+from einvoice.quotation import quote
+from einvoice.repair.arithmetic import category_of
+from einvoice.repair.case import Case, plain_path
+from einvoice.repair.change import MAX_QUOTED, Content, Row, Step
+from einvoice.repair.content import content_of, is_copy, is_within
 from einvoice.repair.proposal import AddGroup, Combine, MoveElement, Proposal, Swap, Withdraw
 from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements

@@ -8,7 +8,7 @@ import pytest
 
 import einvoice
 from einvoice.bulk.execution import causes as execution
-from einvoice.repair.edits import apply
+from einvoice.editing.edits import apply
 from einvoice.result import ValidationResult
 from tests.helpers.corpora import CII, UBL, numbered
 

@@ -5,9 +5,7 @@ import re
 from lxml import etree
 
 import einvoice
-from einvoice.model.location import NAMESPACES
-from einvoice.repair import fixing
-from einvoice.repair.edits import (
+from einvoice.editing.edits import (
     Insert,
     Move,
     Remove,
@@ -17,6 +15,8 @@ from einvoice.repair.edits import (
     SetAttribute,
     SetNamespace,
 )
+from einvoice.model.location import NAMESPACES
+from einvoice.repair import fixing
 from einvoice.repair.search import UNMAPPED
 from einvoice.syntax import xml
 from tests.cases import corpus

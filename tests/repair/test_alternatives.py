@@ -5,7 +5,7 @@ import re
 import pytest
 
 import einvoice
-from einvoice.repair.edits import Remove, apply
+from einvoice.editing.edits import Remove, apply
 from tests.helpers.paths import SAMPLES
 
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))

@@ -5,8 +5,8 @@ import re
 import pytest
 
 import einvoice
+from einvoice.editing.edits import Insert, SetText, apply
 from einvoice.repair.api import Diagnosis
-from einvoice.repair.edits import Insert, SetText, apply
 from einvoice.repair.missing import MissingFacts
 from einvoice.repair.proposals import proposals
 from einvoice.syntax.reader import read

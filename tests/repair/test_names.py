@@ -6,9 +6,9 @@ import pytest
 from lxml import etree
 
 import einvoice
+from einvoice.editing.edits import Insert, Move, Rename, RenameAttribute, SetNamespace, apply
+from einvoice.editing.serialization import EditError
 from einvoice.model.location import NAMESPACES
-from einvoice.repair.edits import Insert, Move, Rename, RenameAttribute, SetNamespace, apply
-from einvoice.repair.serialization import EditError
 from einvoice.syntax.xml import parse
 from tests.helpers.checks import assert_untouched
 from tests.helpers.paths import SAMPLES

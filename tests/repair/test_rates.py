@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 import einvoice
-from einvoice.repair.edits import Insert, Remove, apply
+from einvoice.editing.edits import Insert, Remove, apply
 from tests.helpers.paths import SAMPLES
 
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))

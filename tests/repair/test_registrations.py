@@ -5,7 +5,7 @@ import re
 import pytest
 
 import einvoice
-from einvoice.repair.edits import Remove, RemoveAttribute, apply
+from einvoice.editing.edits import Remove, RemoveAttribute, apply
 from tests.helpers.paths import SAMPLES
 
 CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")

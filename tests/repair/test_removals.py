@@ -6,7 +6,7 @@ import re
 import pytest
 
 import einvoice
-from einvoice.repair.edits import Remove, RemoveAttribute, apply
+from einvoice.editing.edits import Remove, RemoveAttribute, apply
 from einvoice.syntax.writer import write
 from tests.helpers.paths import SAMPLES
 

@@ -5,10 +5,10 @@ import time
 import pytest
 
 import einvoice
+from einvoice.editing.edits import EditError, SetText, apply
+from einvoice.editing.finder import Finder
 from einvoice.repair import api
 from einvoice.repair.api import Diagnosis
-from einvoice.repair.edits import EditError, SetText, apply
-from einvoice.repair.finder import Finder
 from einvoice.repair.search import Search
 from einvoice.syntax.xml import parse
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from einvoice.editing.edits import Edit, Remove
 from einvoice.model.calculation import Operand
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount, UnitPrice, absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.edits import Edit, Remove
 from einvoice.repair.hypotheses import Hypothesis
 from einvoice.repair.proposal import Proposal, SetValues, Swap
 

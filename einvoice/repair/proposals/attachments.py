@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 
+from einvoice.editing.edits import SetAttribute
 from einvoice.model.values import Binary, absent
 from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.case import Case
-from einvoice.repair.edits import SetAttribute
 from einvoice.repair.proposal import Proposal
 
 _ATTRIBUTE: Final = "mimeCode"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.editing.edits import Edit, Insert
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, round2, total
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.edits import Edit, Insert
 from einvoice.repair.proposal import AddGroup, Proposal
 
 _REASONS: Final[Mapping[str, str]] = {"AE": "VATEX-EU-AE", "K": "VATEX-EU-IC", "G": "VATEX-EU-G", "O": "VATEX-EU-O"}

@@ -10,10 +10,10 @@ from typing import Any, Final
 from lxml import etree
 
 from einvoice import codelists
+from einvoice.editing.edits import Edit, SetAttribute, SetText
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, Applicability
 from einvoice.repair.case import Case
-from einvoice.repair.edits import Edit, SetAttribute, SetText
 from einvoice.repair.proposal import Proposal
 from einvoice.repair.slips import is_slip
 from einvoice.syntax.paths import term_of_attribute

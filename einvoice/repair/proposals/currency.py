@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from einvoice import codelists
+from einvoice.editing.edits import Remove, SetAttribute
 from einvoice.model.values import Amount, absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.case import Case
-from einvoice.repair.edits import Remove, SetAttribute
 from einvoice.repair.proposal import Proposal, SetValues, Withdraw
 
 _VAT_TOTALS: Final = ("BT-110", "BT-111")

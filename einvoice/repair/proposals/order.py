@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from einvoice.editing.edits import Edit, Move
+from einvoice.editing.moving import ranks
 from einvoice.repair.applicability import SAFE
 from einvoice.repair.case import Case
-from einvoice.repair.edits import Edit, Move
-from einvoice.repair.moving import ranks
 from einvoice.repair.proposal import MoveElement, Proposal
 
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from einvoice.editing.edits import Remove
 from einvoice.model.group import Group
 from einvoice.model.money import CreditTransfer, PaymentMeans
 from einvoice.model.values import Value, absent
 from einvoice.repair.case import Case
-from einvoice.repair.edits import Remove
 from einvoice.repair.proposal import Proposal, Withdraw
 
 _TERMS: Final = {"BG-16", "BG-17", "BG-18", "BG-19", "BT-81", "BT-84", "BT-87", "BT-89", "BT-90", "BT-91"}

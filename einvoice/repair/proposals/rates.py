@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.editing.edits import Edit, Remove
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import (
     TAXED,
@@ -22,7 +23,6 @@ from einvoice.repair.arithmetic import (
 )
 from einvoice.repair.assignment import Assignment
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.edits import Edit, Remove
 from einvoice.repair.evidence import agrees
 from einvoice.repair.proposal import Proposal
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
+from einvoice.editing.edits import Edit, Insert, Remove
 from einvoice.model.invoice import Invoice
 from einvoice.model.location import name
 from einvoice.model.money import VatBreakdown
@@ -15,7 +16,6 @@ from einvoice.model.values import absent
 from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.arithmetic import TAXED, category_of, total
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.edits import Edit, Insert, Remove
 from einvoice.repair.proposal import Combine, Proposal
 
 _GROUP: Final = "BG-23"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from einvoice.editing.edits import Insert
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import is_taxed, round2, total
 from einvoice.repair.case import Case, decimal_text, plain_path
-from einvoice.repair.edits import Insert
 from einvoice.repair.proposal import AddGroup, Proposal
 from einvoice.syntax.paths import path_of
 

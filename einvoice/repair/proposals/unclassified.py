@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from einvoice.editing.edits import Edit, Insert
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
 from einvoice.repair.applicability import UNSAFE
@@ -19,7 +20,6 @@ from einvoice.repair.arithmetic import (
 )
 from einvoice.repair.assignment import Assignment
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.edits import Edit, Insert
 from einvoice.repair.proposal import Proposal
 
 Key = tuple[str, Any]

@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
+from einvoice.editing import spans
+from einvoice.editing.finder import Finder
+from einvoice.editing.insertion import Insertions, in_scope
+from einvoice.editing.moving import Moves
+from einvoice.editing.serialization import EditError, escape_text, quoted
+from einvoice.editing.spans import Span
 from einvoice.model.location import NAMESPACES
-from einvoice.repair import spans
-from einvoice.repair.finder import Finder
-from einvoice.repair.insertion import Insertions, in_scope
-from einvoice.repair.moving import Moves
-from einvoice.repair.serialization import EditError, escape_text, quoted
-from einvoice.repair.spans import Span
 from einvoice.syntax import xml
 
 

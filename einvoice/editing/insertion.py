@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
+from einvoice.editing import spans
+from einvoice.editing.moving import TRAILING_COMMENTS
+from einvoice.editing.serialization import EditError, escape_text, quoted
+from einvoice.editing.spans import XML, Span, indentation
 from einvoice.model.location import NAMESPACES
-from einvoice.repair import spans
-from einvoice.repair.moving import TRAILING_COMMENTS
-from einvoice.repair.serialization import EditError, escape_text, quoted
-from einvoice.repair.spans import XML, Span, indentation
 from einvoice.syntax import schema
 from einvoice.syntax.schema.content_model import ContentModels, Sequence
 from einvoice.syntax.schema.files import ROOTS

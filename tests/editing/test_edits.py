@@ -10,8 +10,8 @@ from lxml import etree
 
 import einvoice
 from einvoice import errors
+from einvoice.editing.edits import EditError, Insert, Remove, RemoveAttribute, SetAttribute, SetText, apply
 from einvoice.model import location
-from einvoice.repair.edits import EditError, Insert, Remove, RemoveAttribute, SetAttribute, SetText, apply
 from einvoice.syntax import xml
 from tests.helpers.markup import documents
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from lxml import etree
 
-from einvoice.repair.serialization import EditError
-from einvoice.repair.spans import Span, indentation
+from einvoice.editing.serialization import EditError
+from einvoice.editing.spans import Span, indentation
 from einvoice.syntax import schema
 from einvoice.syntax.schema.files import ROOTS
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from einvoice.repair.diff import unified
+from einvoice.editing.diff import unified
 
 LINES = st.lists(st.sampled_from(["<a>", "<b>ü</b>", "</a>", "<c/>\r"]), max_size=30)
 
