@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from einvoice.model import calculation
+from einvoice.model.calculation import RATED
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
@@ -17,8 +18,8 @@ _TOLERANCE: Final = Decimal("0.02")
 """Maximum difference of a tax amount that is the sum of rounded ones."""
 _MIN_STEP: Final = Decimal("0.1")
 """Minimum difference of two VAT rates in percent."""
-TAXED: Final = ("S", "L", "M", "B")
-"""VAT categories with a rate above zero."""
+Key: TypeAlias = tuple[str, Any]
+"""VAT category and rate, by which amounts are added."""
 
 
 def round2(number: Any) -> Any:
@@ -37,6 +38,12 @@ def total(numbers: Iterable[Any]) -> Any:
 def category_of(tax: Any) -> tuple[str, Any]:
     """Return category and rate, by which amounts are added; a category without tax has no rate."""
     return tax.category.text.strip() if tax.category is not absent else "", tax.rate.number
+
+
+def key_of(tax: Any) -> Key:
+    """Return category and rate, by which amounts are added; the rate is 0 in a category without tax."""
+    category, rate = category_of(tax)
+    return (category, rate) if category in RATED else (category, Decimal(0))
 
 
 def signed_amount(item: Any) -> Any:
@@ -58,7 +65,7 @@ def taxed_items(invoice: Invoice) -> list[Any]:
 
 def _is_classified(taxes: Iterable[Any]) -> bool:
     keys = [category_of(tax) for tax in taxes]
-    return bool(keys) and all(category and (category not in TAXED or rate is not absent) for category, rate in keys)
+    return bool(keys) and all(category and (category not in RATED or rate is not absent) for category, rate in keys)
 
 
 def rate_of_amounts(vat: Any) -> Any:

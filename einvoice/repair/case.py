@@ -170,6 +170,11 @@ class Case:
         path = self.xpath(value.node)
         return SetAttribute(path, value.attribute, text) if value.attribute else SetText(path, text)
 
+    def give(self, group: Group, field: str, text: str) -> Edit | None:
+        """Return the edit that sets a value of a group, or adds it; None if the syntax has no element for it."""
+        value = getattr(group, field)
+        return self.add(group, field, text) if value is absent else self.set(value, text)
+
     def add(self, group: Group, field: str, text: str, attributes: Mapping[str, str] | None = None) -> Edit | None:
         """Return the edit that adds a missing value of a group; None if the syntax has no element for it.
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import TAXED, category_of, round2, signed_amount, taxed_items, total
-
-Key: TypeAlias = tuple[str, Any]
+from einvoice.repair.arithmetic import Key, key_of, round2, signed_amount, taxed_items, total
 
 
 class Misplaced(NamedTuple):
@@ -19,12 +17,6 @@ class Misplaced(NamedTuple):
     taxes: Sequence[Any]
     given: Key
     right: Key
-
-
-def key_of(tax: Any) -> Key:
-    """Return category and rate, by which amounts are added; the rate is 0 in a category without tax."""
-    category, rate = category_of(tax)
-    return (category, rate) if category in TAXED else (category, Decimal(0))
 
 
 def lacking_in_entries(invoice: Invoice) -> dict[Key, Any]:

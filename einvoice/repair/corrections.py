@@ -9,8 +9,9 @@ from typing import Any, Final
 from einvoice.localization import Language, Messages
 from einvoice.model.calculation import IN_CODES, LOOSER_RULES
 from einvoice.model.invoice import Invoice
+from einvoice.repair.arithmetic import key_of
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.categories import Misplaced, key_of, lacking_in_entries, misplaced
+from einvoice.repair.categories import Misplaced, lacking_in_entries, misplaced
 from einvoice.repair.cause import missing_amount
 from einvoice.repair.change import Step, capitalized, clauses
 from einvoice.repair.content import is_within

@@ -7,10 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.editing.edits import Edit, Insert
-from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.arithmetic import TAXED, category_of, round2, total
+from einvoice.repair.arithmetic import key_of, round2, signed_amount, taxed_items, total
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import AddGroup, Proposal
 
@@ -23,11 +22,11 @@ _EXEMPT: Final = (*_REASONS, "E")
 def proposals(case: Case) -> Iterator[Proposal]:
     """Yield a proposal with all missing breakdowns."""
     invoice = case.invoice
-    stated = {_key(vat) for vat in invoice.vat_breakdown}
+    stated = {key_of(vat) for vat in invoice.vat_breakdown}
     amounts: dict[tuple[str, Any], list[Any]] = {}
-    for item, amount in _amounts(invoice):
+    for item in taxed_items(invoice):
         for tax in item.taxes:
-            amounts.setdefault(_key(tax), []).append(amount)
+            amounts.setdefault(key_of(tax), []).append(signed_amount(item))
     edits: list[Edit] = []
     missing = [key for key in amounts if key not in stated and key[0]]
     sums: list[Decimal] = []
@@ -60,19 +59,6 @@ def tax_total(case: Case) -> Iterator[Proposal]:
     attributes = {} if invoice.currency is absent else {"currencyID": invoice.currency.text}
     edit = Insert(case.xpath(sums), ("ram:TaxTotalAmount",), decimal_text(tax, 2), attributes)
     yield Proposal((edit,), SAFE, ("BT-110",), is_total=True)
-
-
-def _amounts(invoice: Invoice) -> Iterator[tuple[Any, Any]]:
-    """Yield the lines, allowances and charges, each with the amount that it adds to its breakdown."""
-    for line in invoice.lines:
-        yield line, line.net_amount.number
-    for it in invoice.allowances_and_charges:
-        yield it, it.amount.number if it.is_charge else -it.amount.number
-
-
-def _key(tax: Any) -> tuple[str, Any]:
-    category, rate = category_of(tax)
-    return (category, rate) if category in TAXED else (category, Decimal(0))
 
 
 def _added(case: Case, number: int, key: tuple[str, Any], taxable: Decimal, tax: Decimal) -> Iterator[Edit]:

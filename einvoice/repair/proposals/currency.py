@@ -68,7 +68,7 @@ def _accounting_currency(case: Case) -> Iterator[Proposal]:
     if len(others) != 1 or own.text not in currencies or (other is not absent and other.text in others):
         return
     (currency,) = others
-    edit = case.add(case.invoice, "tax_currency", currency) if other is absent else case.set(other, currency)
+    edit = case.give(case.invoice, "tax_currency", currency)
     is_choice = other is not absent and other.filled and other.text != own.text
     if edit:
         yield Proposal((edit,), UNSAFE, ("BT-6",), alternative=is_choice, turned=("BT-110",))

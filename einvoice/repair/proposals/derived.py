@@ -88,7 +88,7 @@ def _filled(
     value = getattr(group, field)
     if value is not absent and value.raw == text:
         return
-    edit = case.add(group, field, text) if value is absent else case.set(value, text)
+    edit = case.give(group, field, text)
     ceiling = QUESTION if value is not absent and value.filled else ceiling
     if edit:
         yield Proposal((edit,), ceiling, terms=(term,) if term else tuple(filter(None, (case.term_of(group, field),))))

@@ -10,11 +10,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.editing.edits import Edit, Remove
+from einvoice.model.calculation import RATED
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import (
-    TAXED,
-    category_of,
+    Key,
     in_currency,
+    key_of,
     rate_of_amounts,
     round2,
     signed_amount,
@@ -29,7 +30,6 @@ from einvoice.repair.proposal import Proposal
 _STANDARD: Final = "S"
 _TOTALS: Final = ("BT-109", "BT-110", "BT-112", "BT-115")
 
-Key = tuple[str, Any]
 Described = tuple[Edit, str]
 """An edit, and the term that it changes."""
 
@@ -53,13 +53,8 @@ def _faulty(case: Case) -> dict[Key, list[Any]]:
     """Return the breakdowns by category and rate, if the amounts of one with the same ones say another rate."""
     by_key: dict[Key, list[Any]] = {}
     for vat in case.invoice.vat_breakdown:
-        by_key.setdefault(_key(vat), []).append(vat)
+        by_key.setdefault(key_of(vat), []).append(vat)
     return {key: rows for key, rows in by_key.items() if key[0] and any(_is_faulty(key, vat) for vat in rows)}
-
-
-def _key(tax: Any) -> Key:
-    category, rate = category_of(tax)
-    return (category, rate) if category in TAXED else (category, Decimal(0))
 
 
 def _is_faulty(key: Key, vat: Any) -> bool:
@@ -73,20 +68,20 @@ def _rates(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
     None if it is not known which items belong to which of several breakdowns.
     """
     rows = [(key, vat) for key, vats in faulty.items() for vat in vats]
-    items = [it for it in taxed_items(case.invoice) if any(_key(tax) in faulty for tax in it.taxes)]
+    items = [it for it in taxed_items(case.invoice) if any(key_of(tax) in faulty for tax in it.taxes)]
     for (key, vat), own in zip(rows, _assigned(rows, items), strict=False):
         if not _is_faulty(key, vat):
             continue
         rate = rate_of_amounts(vat)
         yield from _rated(case, vat, key, rate)
-        for tax in (tax for item in own for tax in item.taxes if _key(tax) in faulty):
-            yield from _rated(case, tax, _key(tax), rate)
+        for tax in (tax for item in own for tax in item.taxes if key_of(tax) in faulty):
+            yield from _rated(case, tax, key_of(tax), rate)
 
 
 def _assigned(rows: Sequence[tuple[Key, Any]], items: Sequence[Any]) -> Sequence[Sequence[Any]]:
     """Return the items of each breakdown: those of its category and rate, or else those that add up to it."""
     keys = [key for key, _ in rows]
-    by_key = [[it for it in items if any(_key(tax) == key for tax in it.taxes)] for key in keys]
+    by_key = [[it for it in items if any(key_of(tax) == key for tax in it.taxes)] for key in keys]
     is_right = all(_sum(own) == vat.taxable_amount.number for own, (_, vat) in zip(by_key, rows, strict=True))
     if len(rows) == 1 or (is_right and len(set(keys)) == len(keys)):
         return by_key
@@ -105,14 +100,14 @@ def _sum(items: Sequence[Any]) -> Any:
 def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]:
     """Yield the edits that give a tax the rate, and a category with a rate; such a category has no exemption reason."""
     texts = {"rate": decimal_text(rate)}
-    if key[0] not in TAXED:
+    if key[0] not in RATED:
         texts = {"category": _STANDARD, **texts}
         for field in ("exemption_reason_code", "exemption_reason"):
             if (reason := getattr(tax, field)) is not absent and reason.node is not None:
                 yield Remove(case.xpath(reason.node)), case.term_of(tax, field)
     for field, text in texts.items():
         value = getattr(tax, field)
-        edit = case.add(tax, field, text) if value is absent else case.set(value, text)
+        edit = case.give(tax, field, text)
         if edit is not None and (value is absent or value.raw != text):
             yield edit, case.term_of(tax, field)
 
@@ -127,7 +122,7 @@ def _amounts(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
     totals, difference = case.invoice.totals, Decimal(0)
     stated: dict[Key, Any] = {}
     for item in taxed_items(case.invoice):
-        for key in map(_key, item.taxes):
+        for key in map(key_of, item.taxes):
             stated[key] = stated.get(key, Decimal(0)) + signed_amount(item)
     for key, (first, *others) in faulty.items():
         rows = (first, *others)

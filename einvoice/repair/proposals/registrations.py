@@ -39,7 +39,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
         if not is_spelled and not is_unknown:
             continue
         code = _VAT[case.syntax]
-        edit = case.add(group, "scheme", code) if group.scheme is absent else case.set(group.scheme, code)
+        edit = case.give(group, "scheme", code)
         if edit is not None:
             # In UBL, the type is an element of its own, and no term.
             terms = terms_of(type(group), "identifier")[:1] if isinstance(edit, SetAttribute) else ()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
 from einvoice.editing.edits import Edit, Insert, Remove
+from einvoice.model.calculation import RATED
 from einvoice.model.invoice import Invoice
 from einvoice.model.location import name
 from einvoice.model.money import VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.applicability import UNSAFE
-from einvoice.repair.arithmetic import TAXED, category_of, total
+from einvoice.repair.arithmetic import category_of, key_of, total
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Combine, Proposal
 
@@ -37,8 +37,7 @@ def split_entries(invoice: Invoice) -> list[list[VatBreakdown]]:
     """Return the entries that have category and rate in common with another one, together."""
     found: dict[tuple[Any, ...], list[VatBreakdown]] = {}
     for row in invoice.vat_breakdown:
-        category, rate = category_of(row)
-        rate = rate if category in TAXED else Decimal(0)
+        category, rate = key_of(row)
         if category and rate is not absent and row.node is not None:
             found.setdefault((row.node.getparent(), category, rate), []).append(row)
     return [rows for rows in found.values() if len(rows) > 1]
@@ -53,7 +52,7 @@ def combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Proposal]:
     """
     first, *others = rows
     sums = {field: total(getattr(row, field).number for row in rows) for field in _AMOUNTS}
-    if category_of(first)[0] not in TAXED and any(row.tax_amount.number for row in rows):
+    if category_of(first)[0] not in RATED and any(row.tax_amount.number for row in rows):
         return
     if absent in sums.values() or (stated := _joint([_leaves(row) for row in rows])) is None:
         return

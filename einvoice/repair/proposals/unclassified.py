@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from einvoice.editing.edits import Edit, Insert
+from einvoice.model.calculation import RATED
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
 from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.arithmetic import (
-    TAXED,
+    Key,
     category_of,
     rate_of_amounts,
     signed_amount,
@@ -21,8 +22,6 @@ from einvoice.repair.arithmetic import (
 from einvoice.repair.assignment import Assignment
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Proposal
-
-Key = tuple[str, Any]
 
 
 def proposals(case: Case) -> Iterator[Proposal]:
@@ -41,7 +40,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
     edits: list[Edit] = []
     terms: list[str] = []
     for vat, key in breakdown:
-        edit = _set(case, vat, "rate", decimal_text(key[1])) if _lacks_rate(category_of(vat)) else None
+        edit = case.give(vat, "rate", decimal_text(key[1])) if _lacks_rate(category_of(vat)) else None
         if edit is not None:
             edits.append(edit)
             terms.append("BT-119")
@@ -56,7 +55,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
 
 
 def _lacks_rate(key: Key) -> bool:
-    return key[0] in TAXED and key[1] is absent
+    return key[0] in RATED and key[1] is absent
 
 
 def _key(vat: Any) -> Key:
@@ -79,7 +78,7 @@ def _may_be(item: Any, key: Key) -> bool:
     """Return whether the category and rate that an item has do not contradict the key."""
     for tax in item.taxes:
         category, rate = category_of(tax)
-        if (category and category != key[0]) or (rate is not absent and key[0] in TAXED and rate != key[1]):
+        if (category and category != key[0]) or (rate is not absent and key[0] in RATED and rate != key[1]):
             return False
     return True
 
@@ -95,7 +94,7 @@ def _sum_of(case: Case, key: Key) -> Any:
 
 def _is_of(tax: Any, key: Key) -> bool:
     category, rate = category_of(tax)
-    return category == key[0] and (category not in TAXED or rate == key[1])
+    return category == key[0] and (category not in RATED or rate == key[1])
 
 
 def _classified(case: Case, item: Any, key: Key) -> Iterator[tuple[Edit, str]]:
@@ -111,14 +110,9 @@ def _classified(case: Case, item: Any, key: Key) -> Iterator[tuple[Edit, str]]:
         known = value is not absent and (value.filled if field == "category" else value.number is not absent)
         if not text or known:
             continue
-        edit = _set(case, tax, field, text)
+        edit = case.give(tax, field, text)
         if edit is not None:
             yield edit, case.term_of(tax, field)
-
-
-def _set(case: Case, tax: Any, field: str, text: str) -> Edit | None:
-    value = getattr(tax, field)
-    return case.add(tax, field, text) if value is absent else case.set(value, text)
 
 
 def _whole(case: Case, item: Any, texts: Mapping[str, str]) -> Iterator[tuple[Edit, str]]:

@@ -9,12 +9,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.editing.edits import Edit, Remove
+from einvoice.model.calculation import RATED
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2, signed_amount, taxed_items
+from einvoice.repair.arithmetic import Key, category_of, key_of, rate_of_amounts, round2, signed_amount, taxed_items
 from einvoice.repair.case import Case
-from einvoice.repair.categories import Key, key_of, lacking_in_entries
+from einvoice.repair.categories import lacking_in_entries
 from einvoice.repair.proposal import Proposal
 
 _RATE: Final = re.compile(r"(\d{1,3}(\.\d{1,9})?)?", re.ASCII)
@@ -83,7 +84,7 @@ class _Sums:
 
 def _key(pair: tuple[str, str]) -> Key:
     category, rate = pair
-    is_rate = category in TAXED and _RATE.fullmatch(rate) and rate
+    is_rate = category in RATED and _RATE.fullmatch(rate) and rate
     return category, Decimal(rate) if is_rate else _ZERO
 
 
@@ -100,7 +101,7 @@ def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Proposal]:
         if tax.is_vat:
             continue
         given = "" if tax.scheme is absent else tax.scheme.raw.strip()
-        edit = case.add(tax, "scheme", _VAT) if tax.scheme is absent else case.set(tax.scheme, _VAT)
+        edit = case.give(tax, "scheme", _VAT)
         if edit is not None:
             yield Proposal((edit,), SAFE if given.upper() in ("", _VAT) else QUESTION)
 
@@ -116,7 +117,7 @@ def _of_untaxed(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Proposal]:
     for category, same in by_category.items():
         rated = [tax for tax in same if tax.rate.number]
         amounts = [tax.tax_amount.number for tax in same if isinstance(tax, VatBreakdown)]
-        if category in ("", *TAXED) or not rated or not amounts or absent in amounts:
+        if category in ("", *RATED) or not rated or not amounts or absent in amounts:
             continue
         if not any(amounts):
             edits = [_unrated(case, tax) for tax in rated]
@@ -143,7 +144,7 @@ def _by_amounts(
     known = [it for it in others if _RATE.fullmatch(it[1]) and own[0] in ("", it[0])]
     fitting = [it for it in known if round2(taxable * Decimal(it[1] or 0) / 100) == amount]
     percent = rate_of_amounts(tax)
-    if not fitting and own[0] in TAXED and percent is not absent:
+    if not fitting and own[0] in RATED and percent is not absent:
         fitting = [(own[0], _plain(percent))]
     yield from fitting
 
@@ -179,7 +180,7 @@ def proposal_of(case: Case, tax: Any, pair: tuple[str, str], order: int = 0) -> 
             continue
         if not text:
             return
-        edit = case.add(tax, field, text) if value is absent else case.set(value, text)
+        edit = case.give(tax, field, text)
         if edit is None:
             return
         edits.append(edit)
