@@ -8,27 +8,22 @@ it leaves is explained in the same way.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import IntEnum
 from itertools import combinations
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from einvoice.model.calculation import RATED, Calculation, Operand, calculations, round2
+from einvoice.model.calculation import Operand, round2
 from einvoice.model.invoice import Invoice
-from einvoice.model.terms import term
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import unclassified
 from einvoice.repair.content import content_of
-from einvoice.repair.readings import readings
+from einvoice.repair.equations import OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
 from einvoice.repair.slips import is_slip
 
 Key: TypeAlias = tuple[Any, ...]
 
 _MAX_ROUNDS: Final = 8
-_OF_DOCUMENT: Final = ("", "vat_breakdown")
-"""Places of the equations that add amounts of lines, allowances and charges."""
 _MAX_SINGLE: Final = 200
 """Maximum number of equations of which each number is tried."""
 _MAX_CARRIED: Final = 50
@@ -37,15 +32,10 @@ _MAX_SUMMANDS: Final = 500
 """Maximum number of operands of an equation each of which is tried."""
 _MAX_TRIED: Final = 50_000
 """Maximum number of equations that are calculated in a round to try single numbers, allowances and charges."""
-_MAX_OPERANDS: Final = 250_000
-"""Maximum number of operands of all equations; where many rows repeat one category, each of them adds all lines."""
 _ZERO: Final = Decimal(0)
 _CENT: Final = Decimal("0.01")
 _MIN_GROUP: Final = Decimal(1)
 """A smaller difference is a wrong amount; no line, allowance or charge is missing."""
-_NOT_NEGATIVE: Final = frozenset(
-    ("BT-92", "BT-99", "BT-113", "BT-136", "BT-141", "BT-146", "BT-147", "BT-148", "BT-149")
-)
 _TOTALS: Final = ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-113", "BT-115")
 _DOWNWARDS: Final = ("BT-106", "BT-116", "BT-117", "BT-109", "BT-110", "BT-112", "BT-115")
 """Results in the order in which a wrong one is carried on to the next."""
@@ -60,20 +50,6 @@ _MAX_DECIMALS: Final = 2
 """More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
 _MAX_ROUNDING: Final = Decimal(1)
 """Amounts due are rounded by less (BT-114)."""
-
-
-class State(IntEnum):
-    """How an equation holds at a place."""
-
-    WRONG, LACKING, NEAR, EXACT = range(4)
-
-
-class Summand(NamedTuple):
-    """An amount that a group adds to the sums, or takes from them: a term, and the category and rate, or the line."""
-
-    term: str
-    amount: Decimal
-    at: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,28 +98,8 @@ class Hypotheses:
 
     def __init__(self, invoice: Invoice) -> None:
         self._invoice = invoice
-        self.calculations: Sequence[Calculation] = _bounded(calculations(invoice))
-        self._of: defaultdict[Key, list[int]] = defaultdict(list)
-        self._numbers: dict[Key, Decimal | None] = {}
-        self._operands: dict[Key, Operand] = {}
-        for index, it in enumerate(self.calculations):
-            for operand in (it.result, *it.operands):
-                key = _key(operand)
-                self._of[key].append(index)
-                self._numbers[key], self._operands[key] = _stated(operand), operand
-        self._at: defaultdict[int, list[int]] = defaultdict(list)
-        for index, it in enumerate(self.calculations):
-            self._at[id(it.place)].append(index)
-        self._sums_of: defaultdict[Any, list[int]] = defaultdict(list)  # by category and rate; None for all
-        for index, it in enumerate(self.calculations):
-            if it.equation.at in _OF_DOCUMENT:
-                self._sums_of[_vat(it.place) if it.equation.is_by_vat else None].append(index)
-        self._bases = [key for key, it in self._operands.items() if it.term in ("BT-109", "BT-116")]
-        self._added: list[Summand] = []
-        self._is_open = not invoice.lines or bool(unclassified(invoice))
-        self._sums = [self._unrounded(it, {}, ()) for it in range(len(self.calculations))]
-        self._states = [self._state(it, {}, ()) for it in range(len(self.calculations))]
-        self._totals: dict[int, Decimal | None] = {}
+        self._equations = Equations(invoice)
+        self.calculations = self._equations.calculations
         self._tried = 0
         self.explanations = tuple(self._explained())
 
@@ -165,17 +121,11 @@ class Hypotheses:
             self._apply(best)
 
     def _apply(self, hypothesis: Hypothesis) -> None:
-        values = {_key(operand): number for operand, number in hypothesis.values}
-        affected = self._affected(values, hypothesis.summands)
-        self._numbers.update(values)
-        self._added += hypothesis.summands
+        values = {place_of(operand): number for operand, number in hypothesis.values}
+        self._equations.assume(values, hypothesis.summands)
         if hypothesis.includes_vat:
             for index in hypothesis.solved:
-                self._states[index] = State.NEAR
-        self._totals.clear()
-        for index in affected:
-            self._sums[index] = self._unrounded(index, {}, ())
-            self._states[index] = self._state(index, {}, ())
+                self._equations.states[index] = State.NEAR
 
     def _weighed(self, hypothesis: Hypothesis) -> Hypothesis | None:
         """Return a hypothesis with what it solves; None if it solves nothing, or contradicts an equation that holds.
@@ -184,12 +134,12 @@ class Hypotheses:
         """
         if hypothesis.solved:
             return hypothesis
-        values = {_key(operand): number for operand, number in hypothesis.values}
-        if self._is_base_stated({}) and not self._is_base_stated(values):
+        values = {place_of(operand): number for operand, number in hypothesis.values}
+        if self._equations.is_base_stated({}) and not self._equations.is_base_stated(values):
             return None
         solved, cost = [], hypothesis.cost
-        for index in self._affected(values, hypothesis.summands):
-            before, after = self._states[index], self._state(index, values, hypothesis.summands)
+        for index in self._equations.affected(values, hypothesis.summands):
+            before, after = self._equations.states[index], self._equations.state(index, values, hypothesis.summands)
             if after < before and before in (State.EXACT, State.NEAR):
                 return None
             if before in (State.WRONG, State.LACKING) and after in (State.EXACT, State.NEAR):
@@ -197,94 +147,10 @@ class Hypotheses:
             cost += before is State.LACKING and after is State.WRONG
         return replace(hypothesis, solved=frozenset(solved), cost=cost) if solved else None
 
-    def _is_base_stated(self, values: Mapping[Key, Decimal]) -> bool:
-        """Return whether the taxable amounts add up to the total without VAT, as it follows from all equations."""
-        numbers = {"BT-116": _ZERO, "BT-109": _ZERO}
-        for key in self._bases:
-            number = values.get(key, self._numbers[key])
-            if number is None:
-                return False
-            numbers[self._operands[key].term] += number
-        return numbers["BT-116"] == numbers["BT-109"]
-
-    def _affected(self, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> set[int]:
-        found = {index for key in values for index in self._of[key]}
-        for it in summands:
-            near = self._sums_with(it.at) if isinstance(it.at, tuple) else self._at[id(it.at)]
-            found.update(index for index in near if _takes(self.calculations[index], it))
-        return found
-
-    def _sums_with(self, at: Any) -> list[int]:
-        return [*self._sums_of[None], *self._sums_of[at]]
-
-    # -- numbers
-
-    def _state(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> State:
-        it = self.calculations[index]
-        unrounded = self._unrounded(index, values, summands) if values or summands else self._sums[index]
-        if unrounded is None:
-            return State.LACKING
-        key = _key(it.result)
-        stated = values[key] if key in values else self._numbers[key]
-        if stated is None:
-            return State.WRONG
-        if stated == (round2(unrounded) if it.equation.is_rounded else unrounded):
-            return State.EXACT
-        return State.NEAR if abs(stated - unrounded) <= it.equation.tolerance and it.equation.tolerance else State.WRONG
-
-    def _unrounded(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> Decimal | None:
-        """Return the calculated number; None if it cannot be calculated: an operand is missing, or there is none."""
-        it = self.calculations[index]
-        if (values or summands) and not it.equation.factors and (total := self._shifted(index, values, summands)):
-            return total[0]
-        if any(not key.value.filled or key.value.value is absent for key in it.keys):
-            return None
-        numbers: dict[str, list[Decimal]] = {}
-        for operand in it.operands:
-            key = _key(operand)
-            number = values[key] if key in values else self._numbers[key]
-            if number is not None:
-                numbers.setdefault(operand.term, []).append(number)
-            elif operand.is_lacking:
-                return None
-        for summand in (*self._added, *summands):
-            if _takes(it, summand):
-                numbers.setdefault(summand.term, []).append(summand.amount)
-        if it.equation.is_by_vat and (not numbers or self._is_open):
-            return None  # nothing has this category and rate, so one of them may be wrong, or something lacks them
-        if it.equation.result == "BT-106" and not numbers:
-            return None
-        return it.equation.unrounded(numbers)
-
-    def _shifted(self, index: int, values: Mapping[Key, Decimal], summands: Sequence[Summand]) -> tuple[Decimal] | None:
-        """Return a known sum with the differences of changed summands, which may be few of many; None if not known."""
-        total, equation = self._sums[index], self.calculations[index].equation
-        if total is None:
-            return None
-        changes = [(it.term, it.amount) for it in summands if _takes(self.calculations[index], it)]
-        for key, number in values.items():
-            if index not in self._of[key]:
-                continue
-            before, changed = self._numbers[key], self._operands[key].term
-            if before is None:
-                return None
-            changes.append((changed, number - before))
-        for changed, difference in changes:
-            sign = 1 if changed in equation.plus else -1 if changed in equation.minus else 0
-            total += sign * difference
-        return (total,)
-
-    def _difference(self, index: int) -> Decimal | None:
-        """Return by how much the stated result exceeds the calculated one."""
-        stated, unrounded = self._numbers[_key(self.calculations[index].result)], self._sums[index]
-        return None if stated is None or unrounded is None else round2(stated) - round2(unrounded)
-
-    # -- hypotheses
-
     def _all(self) -> Iterator[Hypothesis]:
-        wrong = [index for index, state in enumerate(self._states) if state is State.WRONG]
-        wrong.sort(key=lambda it: self.calculations[it].equation.at not in _OF_DOCUMENT)  # of many, sums say most
-        lacking = [index for index, state in enumerate(self._states) if state is State.LACKING]
+        wrong = [index for index, state in enumerate(self._equations.states) if state is State.WRONG]
+        wrong.sort(key=lambda it: self.calculations[it].equation.at not in OF_DOCUMENT)  # of many, sums say most
+        lacking = [index for index, state in enumerate(self._equations.states) if state is State.LACKING]
         self._tried = 0
         for index in (*wrong[:_MAX_SINGLE], *lacking[:_MAX_SINGLE]):
             yield from self._single(index)
@@ -302,53 +168,9 @@ class Hypotheses:
         for operand in places:
             if self._tried > _MAX_TRIED and operand is not it.result:
                 return
-            if (value := self._solved(index, operand)) is not None:
-                self._tried += len(self._of[_key(operand)])
+            if (value := self._equations.solved(index, operand)) is not None:
+                self._tried += len(self._equations.around(operand))
                 yield Hypothesis(_prior(operand, value), ((operand, value),))
-
-    def _solved(self, index: int, operand: Operand) -> Decimal | None:
-        """Return the number of a place with which an equation holds; None if there is none that it can have."""
-        it = self.calculations[index]
-        key = _key(operand)
-        if operand.group is absent or operand.term in _RATES:
-            return None
-        if operand is it.result:
-            unrounded = self._sums[index]
-            number = None if unrounded is None else it.equation.calculate(self._known(index))
-        elif not it.equation.factors and (before := self._numbers[key]) is not None:
-            total, stated = self._total(index), self._numbers[_key(it.result)]
-            sign = -1 if operand.term in it.equation.minus else 1
-            number = None if total is None or stated is None else before + sign * (stated - total)
-        elif any(o.is_lacking and self._numbers[_key(o)] is None for o in it.operands if o is not operand):
-            return None
-        else:
-            stated = self._numbers[_key(it.result)]
-            number = None if stated is None else it.equation.operand(operand.term, stated, self._known(index, key))
-        if number is None or number == self._numbers[key]:
-            return None
-        is_impossible = number < 0 and operand.term in _NOT_NEGATIVE and not (self._numbers[key] or _ZERO) < 0
-        is_money = term(operand.term).datatype == "Amount"
-        return None if is_impossible or (is_money and round2(number) != number) else number
-
-    def _total(self, index: int) -> Decimal | None:
-        """Return the sum of the operands of an equation without factors; None if one is lacking."""
-        if index not in self._totals:
-            it = self.calculations[index]
-            is_lacking = any(o.is_lacking and self._numbers[_key(o)] is None for o in it.operands)
-            self._totals[index] = None if is_lacking else it.equation.unrounded(self._known(index))
-        return self._totals[index]
-
-    def _known(self, index: int, without: Key | None = None) -> dict[str, list[Decimal]]:
-        it, numbers = self.calculations[index], dict[str, list[Decimal]]()
-        for operand in it.operands:
-            key = _key(operand)
-            number = self._numbers[key]
-            if key != without and number is not None:
-                numbers.setdefault(operand.term, []).append(number)
-        for summand in self._added:
-            if _takes(it, summand):
-                numbers.setdefault(summand.term, []).append(summand.amount)
-        return numbers
 
     def _of_all_lines(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
         """Yield the hypotheses that all lines that are wrong are so in the same way."""
@@ -359,14 +181,15 @@ class Hypotheses:
             if not all(number in line for line in lines):
                 continue
             solved = [
-                (line[number], self._solved(index, line[number])) for index, line in zip(wrong, lines, strict=True)
+                (line[number], self._equations.solved(index, line[number]))
+                for index, line in zip(wrong, lines, strict=True)
             ]
             values = tuple((operand, value) for operand, value in solved if value is not None)
             if len(values) == len(lines):
                 yield Hypothesis(_prior_of_all(values), values)
         pairs = [(line["BT-131"], line["BT-146"]) for line in lines]
         exchanged = [
-            (place, self._numbers[_key(o)]) for pair in pairs for place, o in zip(pair, pair[::-1], strict=True)
+            (place, self._equations.number(o)) for pair in pairs for place, o in zip(pair, pair[::-1], strict=True)
         ]
         values = tuple((place, number) for place, number in exchanged if number is not None)
         if len(values) == len(exchanged):
@@ -381,12 +204,12 @@ class Hypotheses:
 
     def _is_net_of(self, index: int) -> bool:
         """Return whether a taxable amount is what its lines are without VAT, as exactly as prices with cents say."""
-        row, difference = self.calculations[index], self._difference(index)
+        row, difference = self.calculations[index], self._equations.difference(index)
         rate = row.place.rate.number
         lines = [o.group for o in row.operands if o.term == "BT-131"]
         if difference is None or rate is absent or rate <= 0:
             return False
-        total = sum((self._numbers[_key(o)] or _ZERO for o in row.operands if o.term == "BT-131"), _ZERO)
+        total = sum((self._equations.number(o) or _ZERO for o in row.operands if o.term == "BT-131"), _ZERO)
         tax = total - round2(total * 100 / (100 + rate))
         tolerance = _CENT * sum(1 + abs(it.quantity.number or _ZERO) for it in lines)
         return bool(abs(difference + tax) <= tolerance < abs(tax) / 2)
@@ -394,25 +217,29 @@ class Hypotheses:
     def _exchanged(self) -> Iterator[Hypothesis]:
         """Yield the hypotheses that two totals, or the two amounts of a VAT breakdown, have each other's place."""
         groups: defaultdict[Any, list[Operand]] = defaultdict(list)
-        for operand in self._operands.values():
+        for operand in self._equations.operands.values():
             if operand.term in _TOTALS:
                 groups[""].append(operand)
             elif operand.term in ("BT-116", "BT-117"):
                 groups[id(operand.group)].append(operand)
         for operands in groups.values():
             for one, other in combinations(operands, 2):
-                first, second = self._numbers[_key(one)], self._numbers[_key(other)]
-                is_wrong = any(self._states[it] is State.WRONG for it in self._of[_key(one)])
+                first, second = self._equations.number(one), self._equations.number(other)
+                is_wrong = any(self._equations.states[it] is State.WRONG for it in self._equations.around(one))
                 if is_wrong and first is not None and second is not None and first != second:
                     yield Hypothesis(1, ((one, second), (other, first)), exchanged=True)
 
     def _groups(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
         """Yield the hypotheses that a line, an allowance or a charge is missing, there twice, or the other of both."""
-        sums = {it: self._difference(it) for it in wrong}
+        sums = {it: self._equations.difference(it) for it in wrong}
         rows = [it for it in wrong if self.calculations[it].equation.is_by_vat]
         for index, known in enumerate(self.calculations):  # nothing is left of the category and rate of a row
-            if known.equation.is_by_vat and self._sums[index] is None and not any(map(_is_stated, known.operands)):
-                sums[index] = self._numbers[_key(known.result)]
+            if (
+                known.equation.is_by_vat
+                and self._equations.sums[index] is None
+                and not any(map(_is_stated, known.operands))
+            ):
+                sums[index] = self._equations.number(known.result)
                 rows.append(index)
         for index in wrong:
             number = _SUMS.get(self.calculations[index].equation.result)
@@ -423,15 +250,15 @@ class Hypotheses:
             for row in rows:
                 if sums[row] == sign * difference:
                     place = self.calculations[row].place
-                    summand = Summand(number, difference, _vat(place))
+                    summand = Summand(number, difference, vat_of(place))
                     if difference >= _MIN_GROUP or (number == "BT-131" and self._is_deduction(-difference)):
                         yield Hypothesis(2, summands=(summand,), missing=_GROUPS[number])
                     yield from self._surplus(summand)
         yield from self._repeated_rows()
         for it in self._invoice.allowances_and_charges:
-            amount, key = it.amount.number, next(map(_vat, it.taxes), None)
+            amount, key = it.amount.number, next(map(vat_of, it.taxes), None)
             if amount is not absent and amount and self._tried <= _MAX_TRIED:
-                self._tried += len(self._sums_with(key))
+                self._tried += len(self._equations.sums_with(key))
                 sign = -1 if it.is_charge else 1
                 summands = (Summand("BT-92", -sign * amount, key), Summand("BT-99", sign * amount, key))
                 yield Hypothesis(1, summands=summands, turned=it)
@@ -450,7 +277,7 @@ class Hypotheses:
 
     def _of_line(self, index: int, line: Any) -> Iterator[Hypothesis]:
         """Yield the hypothesis that a line lacks the allowance or charge that its net amount contains."""
-        difference = self._difference(index)
+        difference = self._equations.difference(index)
         if self.calculations[index].equation.result == "BT-131" and difference:
             number, group = ("BT-141", "BG-28") if difference > 0 else ("BT-136", "BG-27")
             yield Hypothesis(4, summands=(Summand(number, abs(difference), line),), missing=group)
@@ -462,7 +289,7 @@ class Hypotheses:
                 continue
             content = content_of(row.node)
             if content in known:
-                yield Hypothesis(0, summands=(Summand("BT-117", -row.tax_amount.number, _vat(row)),), surplus=row)
+                yield Hypothesis(0, summands=(Summand("BT-117", -row.tax_amount.number, vat_of(row)),), surplus=row)
             known.add(content)
 
     def _surplus(self, summand: Summand) -> Iterator[Hypothesis]:
@@ -491,71 +318,24 @@ class Hypotheses:
     def _carried(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
         """Yield the hypotheses that a wrong result was carried on to the results that are calculated from it."""
         for first in wrong[:_MAX_CARRIED]:
-            if (number := self._solved(first, self.calculations[first].result)) is None:
+            if (number := self._equations.solved(first, self.calculations[first].result)) is None:
                 continue
-            values = {_key(self.calculations[first].result): number}
+            values = {place_of(self.calculations[first].result): number}
             for result in _DOWNWARDS:
-                for index in sorted({it for key in values for it in self._of[key]}):
+                for index in sorted({it for key in values for it in self._equations.of[key]}):
                     it = self.calculations[index]
-                    is_next = it.equation.result == result and self._states[index] is State.EXACT
-                    if is_next and _key(it.result) not in values:
-                        unrounded = self._unrounded(index, values, ())
+                    is_next = it.equation.result == result and self._equations.states[index] is State.EXACT
+                    if is_next and place_of(it.result) not in values:
+                        unrounded = self._equations.unrounded(index, values, ())
                         if unrounded is not None:
-                            values[_key(it.result)] = round2(unrounded) if it.equation.is_rounded else unrounded
+                            values[place_of(it.result)] = round2(unrounded) if it.equation.is_rounded else unrounded
             if len(values) > 1:
-                changed = tuple((self._operands[key], value) for key, value in values.items())
+                changed = tuple((self._equations.operands[key], value) for key, value in values.items())
                 yield Hypothesis(4, changed, cost=len(values) - 1)
-
-
-_RATES: Final = frozenset(("BT-119",))
-"""Numbers by which amounts are added; a wrong one is no matter of one equation."""
-
-
-def _bounded(found: Iterable[Calculation]) -> tuple[Calculation, ...]:
-    """Return the equations; none if they are too many to search for an explanation."""
-    result, operands = [], 0
-    for it in found:
-        operands += len(it.operands)
-        if operands > _MAX_OPERANDS:
-            return ()
-        result.append(it)
-    return tuple(result)
-
-
-def _key(operand: Operand) -> Key:
-    """Return what identifies a number: its place in the XML, as several groups can have it, or else its group."""
-    value = operand.value
-    return (
-        (id(operand.group), operand.field) if value is absent or value.node is None else (value.node, value.attribute)
-    )
 
 
 def _is_stated(operand: Operand) -> bool:
     return operand.value is not absent
-
-
-def _stated(operand: Operand) -> Decimal | None:
-    """Return the number of a place, as it is read if it is written otherwise and has one reading."""
-    if operand.number is not None or operand.value is absent:
-        return operand.number
-    known = readings(operand.value)
-    return known[0] if len(known) == 1 else None
-
-
-def _vat(tax: Any) -> tuple[str, Any]:
-    """Return category and rate, by which amounts are added."""
-    category = tax.category.text
-    return category, tax.rate.number if category in RATED else None
-
-
-def _takes(calculation: Calculation, summand: Summand) -> bool:
-    """Return whether an equation adds or subtracts a summand."""
-    equation, at = calculation.equation, summand.at
-    if summand.term not in (*equation.plus, *equation.minus):
-        return False
-    if isinstance(at, tuple):
-        return not equation.is_by_vat or _vat(calculation.place) == at
-    return at is not None and calculation.place is at
 
 
 def _prior(operand: Operand, value: Decimal) -> int:

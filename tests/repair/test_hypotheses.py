@@ -7,6 +7,7 @@ import pytest
 
 import einvoice
 from einvoice.repair.applicability import QUESTION
+from einvoice.repair.equations import Equations
 from einvoice.repair.hypotheses import Hypotheses
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
@@ -89,14 +90,14 @@ def test_the_work_for_many_wrong_equations_is_bounded(monkeypatch):
         start, end = text.index(f"<{tag}>"), text.index(f"</{tag}>") + len(f"</{tag}>")
         text = text[:end] + text[start:end] * 150 + text[end:]
     calls = []
-    state = Hypotheses._state
-    monkeypatch.setattr(Hypotheses, "_state", lambda self, *args: calls.append(1) or state(self, *args))
+    state = Equations.state
+    monkeypatch.setattr(Equations, "state", lambda self, *args: calls.append(1) or state(self, *args))
     assert Hypotheses(einvoice.read(text.encode())).explanations
     assert len(calls) < 1_000_000
 
 
 def test_too_many_equations_are_not_searched(monkeypatch):
-    monkeypatch.setattr("einvoice.repair.hypotheses._MAX_OPERANDS", 3)
+    monkeypatch.setattr("einvoice.repair.equations._MAX_OPERANDS", 3)
     amount = "<cbc:LineExtensionAmount[^>]*>"
     invoice = einvoice.read(changed(f"({amount})[^<]*(</cbc:LineExtensionAmount>)", r"\g<1>1.00\2").encode())
     assert Hypotheses(invoice).explanations == ()
