@@ -50,6 +50,7 @@ def plain(finding: Finding, stack: Stack) -> dict[str, Any]:
             "situation": finding.situation,
             "more": finding.suppressed,
             "reported": finding.reported,
+            "standard": finding.standard,
             "described_by": finding.described_by,
             "advice": finding.advice.texts if finding.advice else {},
         }
@@ -80,6 +81,7 @@ def restored(stored: Mapping[str, Any], origin: Mapping[str, Any], lang: Languag
         reported=stored.get("reported", ""),
         lang=lang,
         kind=stored.get("kind", ""),
+        standard=stored.get("standard", ""),
         described_by=_entry(stored["described_by"]) if "described_by" in stored else None,
         advice=StoredAdvice(stored["advice"]) if "advice" in stored else None,
     )

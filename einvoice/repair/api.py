@@ -12,12 +12,12 @@ from typing import Any, Final
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Line
 from einvoice.repair.applicability import QUESTION, Applicability
-from einvoice.repair.case import Case, is_malformed, needs_no_action
+from einvoice.repair.case import Case, is_malformed, needs_no_action, plain_path
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
 from einvoice.repair.evidence import judged
-from einvoice.repair.missing import MissingFacts
+from einvoice.repair.missing import MISSING_ELEMENT, MissingFacts
 from einvoice.repair.proposal import Combine, Proposal
 from einvoice.repair.search import MAX_SECONDS, UNMAPPED, Explained, Search, Trial
 from einvoice.repair.steps import Steps, all_lines
@@ -154,8 +154,9 @@ class Diagnosis:
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
             is_of_value = needs_no_action(finding) or finding.layer == _PLAUSIBILITY
-            fact = "" if is_of_value else missing.fact(self._own(finding))
-            key = (fact,) if fact else self._place(finding)
+            around = self._missing_around(finding)
+            fact = "" if is_of_value or around else missing.fact(self._own(finding))
+            key = (fact,) if fact else self._place(around or finding)
             groups.setdefault(key, []).append(finding)
         for (place, *_), group in groups.items():
             group.sort(key=lambda it: it.xpath != place)  # the finding at an unreadable value says more than the others
@@ -206,6 +207,18 @@ class Diagnosis:
         if attribute.startswith("scheme") and leading.count("-") > 1:  # such as BT-29-1
             return element, leading.rpartition("-")[0]  # rules report a scheme at its identifier
         return finding.xpath, leading
+
+    def _missing_around(self, finding: Finding) -> Finding | None:
+        """Return the finding about the missing element that would contain the leading term of a finding."""
+        path = self.case.path_of_leading(finding)
+        return next((it for element, it in self._missing_elements.items() if path.startswith(f"{element}/")), None)
+
+    @cached_property
+    def _missing_elements(self) -> dict[str, Finding]:
+        """The findings about single elements that are no term or group, by the path of the element, as CII has them."""
+        missing = (it for it in self._result.findings if it.code == MISSING_ELEMENT and not it.terms)
+        paths = ((f"{plain_path(it.xpath)}/{it.values.get('expected', '')}", it) for it in missing)
+        return {path: it for path, it in paths if ", " not in path}
 
     @cached_property
     def _unreadable(self) -> dict[tuple[int, str], Filled]:

@@ -148,11 +148,12 @@ class Case:
         for it in findings:
             place = it.location.node
             inside = place is not None and is_within(place, node)
-            if inside or (self.line_of(place) is line and self._path(it).startswith(path)):
+            if inside or (self.line_of(place) is line and self.path_of_leading(it).startswith(path)):
                 found.append(it)
         return found
 
-    def _path(self, finding: Finding) -> str:
+    def path_of_leading(self, finding: Finding) -> str:
+        """Return the path of the leading term of a finding, without positions; "" if it has no terms."""
         return plain_path(path_of(finding.terms[0], self.syntax)) if finding.terms else ""
 
     def of_terms(self, terms: Sequence[str], within: Any = None) -> Iterator[Filled]:

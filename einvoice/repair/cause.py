@@ -73,17 +73,19 @@ class Cause:
         return words[key].format(text=capitalized(alternatives[0]))
 
     def _choice(self, lang: Language) -> str:
-        """Return the question which of several values is missing; "" if the changes are something else."""
+        """Return the question which of several values is missing, or is meant; "" if the changes are something else."""
         steps = [step for change in self.changes for step in change.steps]
-        places = {(step.kind, step.place(lang)) for step in steps}
-        kind, place = places.pop()
-        if places or len(steps) != len(self.changes) or kind not in ("add", "fill"):
+        kinds = {(step.kind, step.place(lang), step.before) for step in steps}
+        kind, place, before = kinds.pop()
+        if kinds or len(steps) != len(self.changes) or kind not in ("add", "fill", "set"):
             return ""
         words = _TEXTS[lang]
-        key = f"choice_{steps[0].term}"
+        key = "meant" if kind == "set" else f"choice_{steps[0].term}"
         values = [words["value"].format(text=quote(step.after, limit=MAX_VALUE)) for step in steps]
         listed = words["either"].format(others=", ".join(values[:-1]), last=values[-1])
-        return words[key if key in words else "choice"].format(place=capitalized(place), alternatives=listed)
+        stated = quote(before.strip(), limit=MAX_VALUE)
+        pattern = words[key if key in words else "choice"]
+        return pattern.format(place=capitalized(place), before=stated, alternatives=listed)
 
     def _question(self, lang: Language) -> str:
         words = _TEXTS[lang]

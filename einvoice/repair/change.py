@@ -25,9 +25,11 @@ from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
+from einvoice.model.values import Value
 from einvoice.quotation import quote, visible
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.repair.applicability import QUESTION, SAFE, Applicability
+from einvoice.repair.readings import readings
 from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.repair", "changes")
@@ -171,6 +173,8 @@ class Step:
         texts = [it.strip() for it in (self.before, self.after) if it.strip()]
         datatype = "" if self.attribute or self.term not in terms() else term(self.term).datatype
         values: set[object] = set()
+        if datatype in _NUMBERS and _PLAIN.fullmatch(texts[-1]) and not readings(Value(texts[0])):
+            texts = texts[1:]  # what stands there is no number in any form
         if datatype in _NUMBERS and all(map(_PLAIN.fullmatch, texts)):
             values = {*map(Decimal, texts)}
         elif datatype == _DATE:

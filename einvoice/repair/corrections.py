@@ -9,6 +9,7 @@ from typing import Any, Final
 from einvoice.localization import Language, Messages
 from einvoice.model.calculation import IN_CODES, LOOSER_RULES
 from einvoice.model.invoice import Invoice
+from einvoice.model.values import absent
 from einvoice.repair.arithmetic import key_of
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.categories import Misplaced, lacking_in_entries, misplaced
@@ -52,6 +53,8 @@ class Corrections:
         if steps := self._category(code) or self._entries(code, node):
             return _TEXTS[lang]["sentence"].format(text=capitalized(clauses(steps, lang)))
         explanation = next((it for it in self._proven() if self._is_about(it[0], code, node)), ())
+        if not explanation:
+            return self._likely(code, node, lang)
         stated = [it for it in explanation if not it.missing] or explanation
         texts = list(dict.fromkeys(self._text(it, node, lang) for it in stated))
         if not texts or "" in texts:
@@ -89,10 +92,23 @@ class Corrections:
     def _misplaced(self) -> Misplaced | None:
         return misplaced(self._case.invoice)
 
+    def _likely(self, code: str, node: Any, lang: Language) -> str:
+        """Return which number is probably wrong: one alone, by a slip, whose result agrees with the other numbers."""
+        for first, *others in self._case.hypotheses.explanations:
+            is_slip = first.weight == 1 and not first.prior and len(first.values) == 1
+            if not is_slip or not all(it.missing for it in others):
+                continue
+            ((operand, _),) = first.values
+            if operand.number is not None and operand.value.node is not node and self._is_about(first, code, node):
+                proposal = proposal_of(self._case, first)
+                text = clauses(self._steps.of(proposal), lang, "cause") if proposal else ""
+                return _TEXTS[lang]["likely"].format(text=text) if text else ""
+        return ""
+
     def _proven(self) -> Iterator[tuple[Hypothesis, ...]]:
-        """Yield the explanations by numbers that are stated; a missing one has a finding of its own."""
+        """Yield the explanations by values that are stated; a missing one has a finding of its own."""
         for it in self._case.hypotheses.explanations:
-            is_stated = all(operand.number is not None for operand, _ in it[0].values)
+            is_stated = all(operand.value is not absent and operand.value.filled for operand, _ in it[0].values)
             if it[0].weight >= _MIN_FACTS and is_stated and len(it) <= _MAX_CHOICES:
                 yield it
 
@@ -105,7 +121,7 @@ class Corrections:
 
     def _text(self, hypothesis: Hypothesis, node: Any, lang: Language) -> str:
         if hypothesis.includes_vat:
-            return _TEXTS[lang]["including_vat"]
+            return _TEXTS[lang]["exclude_vat"]
         if hypothesis.missing:
             lines = all_lines(self._case, [node])
             return missing_amount(hypothesis.missing, hypothesis.summands[0].amount, lines, lang)

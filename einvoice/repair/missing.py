@@ -21,7 +21,7 @@ from einvoice.syntax.mapping.binding import WRAPPER
 from einvoice.syntax.paths import path_of
 from einvoice.validation.element_terms import alternative
 
-_MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
+MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
 _LINE: Final = "BG-25"
 _SELLER_NUMBERS: Final = terms_of(SellerTaxRegistration, "identifier")
 _ABSENCE: Final = ("not_blank", "exactly_one", "at_least_one", "one_account")
@@ -109,7 +109,7 @@ class MissingFacts:
         return next(iter(facts)) if len(facts) == 1 else ""
 
     def _first(self, finding: Finding) -> str:
-        if finding.code == _MISSING_ELEMENT:
+        if finding.code == MISSING_ELEMENT:
             return next(self._expected(finding), "") if len(_names(finding)) == 1 else ""
         return finding.terms[0] if finding.terms else ""
 
@@ -186,7 +186,7 @@ class MissingFacts:
     @cached_property
     def _elements(self) -> Mapping[str, str]:
         """The groups whose elements the schema misses, by path; UBL has terms of BG-22 in another element, too."""
-        missing = [it for it in self._findings if it.code == _MISSING_ELEMENT]
+        missing = [it for it in self._findings if it.code == MISSING_ELEMENT]
         if not missing:
             return {}
         known = {plain_path(path_of(it, self._case.syntax)): it for it in terms() if it.startswith("BG-")}

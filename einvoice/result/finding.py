@@ -73,6 +73,8 @@ class Finding:
         kind: of the rule set: "en16931", "cius", "extension", "profile" or "imported"; "" for the other layers.
         described_by: catalog entry of a rule in an added rule set, or of a check in a Factur-X profile that has several
             checks under one number; None if `code` is sufficient.
+        standard: name of the declared specification if that is none of EN 16931 and has no rules here, so that the rule
+            says only what an invoice under EN 16931 would lack; "" otherwise.
         advice: what the numbers of the invoice say about a finding on its arithmetic; None for other findings.
     """
 
@@ -93,6 +95,7 @@ class Finding:
     draft_pointer: str | None = None
     lang: Language = "de"
     kind: str = ""
+    standard: str = ""
     described_by: CatalogEntry | None = field(default=None, compare=False)
     advice: Advice | None = field(default=None, compare=False)
 
@@ -116,7 +119,8 @@ class Finding:
     def title(self, lang: Language | None = None) -> str:
         """Return the problem in a few words."""
         title = self.entry.title(lang or self.lang, self._text_values, self.situation)
-        return _MESSAGES[lang or self.lang]["permitted_title"].format(title=title) if self._is_permitted else title
+        is_of_base = self._is_permitted or self.standard
+        return _MESSAGES[lang or self.lang]["permitted_title"].format(title=title) if is_of_base else title
 
     def explanation(self, lang: Language | None = None) -> str:
         """Return the cause, with the compared values."""
@@ -126,21 +130,17 @@ class Finding:
 
     def fix(self, lang: Language | None = None) -> str:
         """Return how to fix the problem."""
-        if self._is_informative:
-            return _MESSAGES[lang or self.lang]["no_action"]
         language = lang or self.lang
+        if self._is_permitted:
+            return _MESSAGES[language]["no_action"]
         advised = self.advice.text(language) if self.advice else ""
-        return advised or self.entry.fix(language, self._text_values, self.situation)
-
-    @property
-    def _is_informative(self) -> bool:
-        """Whether the declared specification permits what the rule of its base forbids."""
-        return self.override is not None and self.override.severity == "information"
+        text = advised or self.entry.fix(language, self._text_values, self.situation)
+        return _MESSAGES[language]["only_if"].format(standard=self.standard, fix=text) if self.standard else text
 
     @property
     def _is_permitted(self) -> bool:
-        """Whether the texts of the rule, which know nothing of that specification, are untrue of the document."""
-        return self._is_informative and not self.situation
+        """Whether the declared specification permits what the rule of its base forbids."""
+        return self.override is not None and self.override.severity == "information"
 
     def explains(self, name: str) -> bool:
         """Return whether the explanation quotes the value `name`."""

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _NAMES: Final = r"[\w:]+(/[\w:]+)*"
 _OF_AMOUNTS: Final = re.compile("BR-(DEC|S|Z|E|AE|IC|G|O|AF|AG)-[0-9]")
 """Codes of rules about the decimals of amounts, and about a VAT category."""
+_FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
+_SURPLUS: Final = "SCHEMA-SURPLUS-ELEMENT"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
 _MAX_VALUE_LENGTH: Final = 500
@@ -70,6 +72,7 @@ class FindingBuilder:
         self._overrides = selection.overrides
         self._selection = selection
         self._indicative = indicative
+        self._standard = selection.identity.profile if selection.identity.kind == "other" else ""
         self.lang = lang
         self._numbers = Numbers(invoice)
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
@@ -95,7 +98,7 @@ class FindingBuilder:
             note_indices=violation.note_indices,
             situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
-            advice=self._advice(rule.code, node) if not violation.diagnosis else None,
+            advice=self._advice(rule.code, node),
         )
 
     def _advice(self, code: str, node: Any) -> Advice | None:
@@ -107,6 +110,8 @@ class FindingBuilder:
         own = self._terms_of_violation(violation, catalog_entry)
         if len(own) == 1 and any(it["value"] == "term" for it in catalog_entry.situations):
             values = {**values, "term": own[0]}
+        if violation.rule.check == _FORBIDDEN:
+            values = {**values, **_date_beside(violation.element), **self._surplus(violation)}
         if violation.rule.check == _NOT_BLANK:
             values = {**values, **self._mandatory(own)}
         situation = self._situation(catalog_entry, values)
@@ -140,6 +145,8 @@ class FindingBuilder:
             values |= self._currencies_of(element)
         parent = None if element is None else element.getparent()
         terms = terms or self.terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
+        if violation.code == _SURPLUS and parent is not None and any(it is parent for it in self._invoice.unmapped):
+            values["unused"] = name(parent.tag)
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
         elif violation.code in _EMPTY:
@@ -229,8 +236,16 @@ class FindingBuilder:
             values=_quotable(values),
             override=override if effective != flag else None,
             lang=self.lang,
+            standard=self._standard if layer in self._kinds else "",
             **{"kind": self._kinds.get(layer, ""), **details},
         )
+
+    def _surplus(self, violation: SyntaxViolation) -> Mapping[str, str]:
+        """Return the value for the text about an attribute of an element that has no business term."""
+        element = violation.element
+        if not violation.attribute or not any(it is element for it in self._invoice.unmapped):
+            return {}
+        return {"surplus": name(element.tag)}
 
     def _mandatory(self, numbers: Sequence[str]) -> Mapping[str, str]:
         """Return the value for the text about an empty element that EN 16931 requires in its group."""
@@ -384,6 +399,14 @@ class FindingBuilder:
         if self._terms is None:
             self._terms = terms_of_elements(self._invoice)
         return self._terms.get(element, ())
+
+
+def _date_beside(element: Any) -> Mapping[str, str]:
+    """Return the value for the text about a date and time in CII that stands beside the date it may contradict."""
+    if not element.tag.endswith("}DateTime"):
+        return {}
+    beside = element.getparent().find("{*}DateTimeString")
+    return {} if beside is None or not beside.text else {"beside": beside.text.strip()}
 
 
 def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:

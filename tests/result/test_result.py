@@ -91,7 +91,14 @@ def test_text_of_a_permitted_finding_does_not_say_that_it_is_forbidden():
     finding = make_finding("UBL-CR-470", override=allowed)
     assert finding.title("en").startswith("By EN 16931 alone: ")
     assert finding.explanation("en") == "Allowed by the extension. This rule of EN 16931 does not decide here."
-    assert make_finding(override=allowed, situation="own").title("en") == make_finding().title("en")
+    assert make_finding("UBL-CR-470", override=allowed).fix("en") == "No action needed."
+
+
+def test_text_of_a_finding_in_a_document_of_another_standard_says_when_it_matters():
+    finding = make_finding(standard="Peppol PINT")
+    assert finding.title("en") == f"By EN 16931 alone: {make_finding().title('en')}"
+    assert finding.fix("en").startswith("If Peppol PINT applies, change nothing. Only if ")
+    assert finding.fix("en").endswith(make_finding().fix("en"))
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,26 @@ OTHER = [
         "Keep only the valid entry",
     ),
     (
+        "surplus",
+        "CII-DT-031",
+        before(CII, "ram:CategoryCode", '<ram:BasisAmount currencyID="EUR">250.00</ram:BasisAmount>'),
+        "currency",
+        "Remove the whole element ram:BasisAmount, and @currencyID with it.",
+    ),
+    (
+        "beside",
+        "CII-SR-400",
+        before(
+            CII,
+            "ram:SpecifiedTradeSettlementHeaderMonetarySummation",
+            "<ram:SpecifiedTradePaymentTerms><ram:DueDateDateTime>"
+            '<udt:DateTimeString format="102">20261231</udt:DateTimeString>'
+            "<udt:DateTime>2026-01-15T10:00:00</udt:DateTime></ram:DueDateDateTime></ram:SpecifiedTradePaymentTerms>",
+        ),
+        "A second date in another notation",
+        "If “20261231” is right, only remove udt:DateTime",
+    ),
+    (
         "without_CompanyID",
         "UBL-SR-53",
         replaced(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>", r"\1"),

@@ -15,6 +15,7 @@ from einvoice.model.calculation import Operand
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount, UnitPrice, absent
 from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
+from einvoice.repair.arithmetic import rate_of_amounts
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.hypotheses import Hypothesis
 from einvoice.repair.proposal import Proposal, SetValues, Swap
@@ -44,10 +45,18 @@ def carried(case: Case) -> Iterator[Proposal]:
     """Yield one proposal for the errors that were carried on from total to total, as they change the same totals."""
     found: dict[int, tuple[Operand, Decimal]] = {}
     for best, *_ in case.hypotheses.explanations:
-        if best.weight <= 0 and not best.missing:
+        if best.weight <= 0 and not best.missing and not any(_says_rate(operand) for operand, _ in best.values):
             found.update((id(value[0]), value) for value in best.values)
     if found and (proposal := proposal_of(case, Hypothesis(0, tuple(found.values())))):
         yield replace(proposal, is_fallback=True)
+
+
+def _says_rate(operand: Operand) -> bool:
+    """Return whether an operand is a tax amount that says another rate than its row has: the rate may be wrong."""
+    if operand.term != "BT-117":
+        return False
+    rate = rate_of_amounts(operand.group)
+    return rate is not absent and rate != operand.group.rate.number
 
 
 def proposal_of(case: Case, hypothesis: Hypothesis, order: int = 0) -> Proposal | None:

@@ -35,7 +35,10 @@ def proposals(case: Case) -> Iterator[Proposal]:
     yield from _accounting_currency(case)
     right = invoice.currency.text
     other = invoice.tax_currency.text if invoice.tax_currency is not absent else right
+    common = {it for it, count in Counter(given for _, given in stated).items() if count > len(_VAT_TOTALS)}
     for it, given in stated:
+        if given in common:  # then it is rather the currency of the invoice that is wrong
+            continue
         is_required = case.syntax == "UBL" or it.number in _VAT_TOTALS
         if right is not absent and given not in (right, other) and (given or is_required):
             terms = (it.number,) if it.number else ()

@@ -25,6 +25,8 @@ _CAUSES: Final = {
     "digits": re.compile(r"^\D*$"),
 }
 """What makes a text no number, each with words of its own."""
+_DECIMALS: Final = re.compile(r"[.,]\d{3}")
+"""More decimals than an amount may have, unless the mark separates thousands."""
 _DATE_CAUSES: Final = {"day": re.compile(r"^\s*(?:\d{4}-\d\d-\d\d|\d{8})\s*$")}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 _QUOTED: Final = re.compile(r"\{([\w.]+)\}")
@@ -148,7 +150,7 @@ class _OfMalformed(_Texts):
     def explanation(self) -> str:
         stated, is_date = str(self.values.get(ACTUAL, "")), self.kind == "date"
         causes = [it for it, form in (_DATE_CAUSES if is_date else _CAUSES).items() if form.search(stated)]
-        if self.kind == "amount" and "example" not in self.values and "digits" not in causes:
+        if self.kind == "amount" and "example" not in self.values and _DECIMALS.search(stated):
             causes.append("decimals")
         if self.kind == "percentage" and self.values.get("leading") == _TAXABLE_AMOUNT:
             causes.append("rate")

@@ -131,19 +131,19 @@ def is_plausible_vat_number(x: str) -> bool:
 def is_plausible_vat_country(x: str, country: str) -> bool:
     """Return False if both the prefix of a VAT identifier and a country are in the EU, and they differ.
 
-    A number that is wrong in itself tells no country: its prefix may be the mistake.
+    A number that is wrong in itself, or an evident example, tells no country: its prefix may be the mistake.
 
     >>> is_plausible_vat_country("ATU13585627", "DE"), is_plausible_vat_country("EL094259216", "GR")
     (False, True)
     >>> is_plausible_vat_country("DE136695976", "CH"), is_plausible_vat_country("136695976", "DE")
     (True, True)
-    >>> is_plausible_vat_country("ATU136695976", "DE")
-    True
+    >>> is_plausible_vat_country("ATU136695976", "DE"), is_plausible_vat_country("ATU123456789", "DE")
+    (True, True)
     """
     prefix = x[:2]
     of_prefix = _OTHER_CODES.get(prefix, prefix)
     is_same = of_prefix == country or of_prefix not in _IN_EU or country not in _IN_EU
-    return is_same or not is_plausible_vat_number(x)
+    return is_same or not is_plausible_vat_number(x) or bool(re.search(_EXAMPLE, x))
 
 
 _IBAN: Final = "[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}"

@@ -129,8 +129,9 @@ def substring(x: str, start: int, length: int) -> str:
     return x[start - 1 : start - 1 + length]
 
 
-_STATED_NUMBER = re.compile(
-    r"[^0-9.,+-]*(?P<sign>-?)\+?(?P<whole>[0-9]+|[0-9]{1,3}(?:(?P<mark>[.,' \u00a0])[0-9]{3})(?:(?P=mark)[0-9]{3})*)"
+_STATED_NUMBER = re.compile(  # letters directly before eight digits are those of an identifier
+    r"(?!.*[A-Za-z][0-9]{8})[^0-9.,+-]*(?P<sign>-?)\+?"
+    r"(?P<whole>[0-9]+|[0-9]{1,3}(?:(?P<mark>[.,' \u00a0])[0-9]{3})(?:(?P=mark)[0-9]{3})*)"
     r"(?:[.,](?P<decimals>[0-9]+))?[^0-9.,+-]*"
 )
 _AMBIGUOUS = re.compile("[^0-9]*[1-9][0-9]{0,2}[.,][0-9]{3}[^0-9]*")
@@ -144,6 +145,8 @@ def plain_number(x: str) -> str:
 
     >>> plain_number("7%"), plain_number("10,00"), plain_number("-1.234,50 EUR"), plain_number("1,234")
     ('7', '10.00', '-1234.50', '')
+    >>> plain_number("EUR12.50"), plain_number("ATU13585627")
+    ('12.50', '')
     """
     found = _STATED_NUMBER.fullmatch(x)
     if found is None or _AMBIGUOUS.fullmatch(x):
