@@ -29,6 +29,11 @@ def test_the_first_cause_names_most_faults():
     assert len(missed) <= 0.02 * count, missed
 
 
+def test_a_row_that_is_there_twice_is_named_with_and_without_vat():
+    missed, _ = unnamed(faulty(12, start=99000, kinds=["row_doubled"]), 1)
+    assert not missed
+
+
 @pytest.mark.slow
 def test_the_first_causes_name_most_of_three_faults():
     missed, count = unnamed(faulty(TRIPLE, 3), 5)

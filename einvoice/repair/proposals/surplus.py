@@ -62,6 +62,9 @@ def proposals(case: Case) -> Iterator[Proposal]:
                     Withdraw(finding, _is_second(case, finding, node)),
                     required=required,
                 )
+    for row in case.invoice.vat_breakdown:  # with VAT, the sums say it as well, see `hypotheses`
+        if row.node is not None and not row.tax_amount.number and is_copy(row.node):
+            yield Proposal((Remove(case.xpath(row.node)),), UNSAFE, ("BG-23",))
     numbers = {number for finding in case.findings for number in finding.terms}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:

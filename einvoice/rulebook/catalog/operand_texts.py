@@ -22,6 +22,7 @@ _CAUSES: Final = {
     "separators": re.compile(r"\d[.,'\s]\d{3}(?=[.,])"),
     "percent_sign": re.compile("%"),
     "unit": re.compile(r"\d\s*(?:[^\W\d_]{2}|[€$£])"),
+    "exponent": re.compile(r"\d[eE][+-]?\d+$"),
     "digits": re.compile(r"^\D*$"),
 }
 """What makes a text no number, each with words of its own."""
@@ -150,7 +151,7 @@ class _OfMalformed(_Texts):
     def explanation(self) -> str:
         stated, is_date = str(self.values.get(ACTUAL, "")), self.kind == "date"
         causes = [it for it, form in (_DATE_CAUSES if is_date else _CAUSES).items() if form.search(stated)]
-        if self.kind == "amount" and "example" not in self.values and _DECIMALS.search(stated):
+        if self.kind == "amount" and "example" not in self.values and not causes and _DECIMALS.search(stated):
             causes.append("decimals")
         if self.kind == "percentage" and self.values.get("leading") == _TAXABLE_AMOUNT:
             causes.append("rate")
