@@ -151,7 +151,12 @@ class _OfMalformed(_Texts):
     def explanation(self) -> str:
         stated, is_date = str(self.values.get(ACTUAL, "")), self.kind == "date"
         causes = [it for it, form in (_DATE_CAUSES if is_date else _CAUSES).items() if form.search(stated)]
-        if self.kind == "amount" and "example" not in self.values and not causes and _DECIMALS.search(stated):
+        if (
+            self.kind == "amount"
+            and "example" not in self.values
+            and "exponent" not in causes
+            and _DECIMALS.search(stated)
+        ):
             causes.append("decimals")
         if self.kind == "percentage" and self.values.get("leading") == _TAXABLE_AMOUNT:
             causes.append("rate")
