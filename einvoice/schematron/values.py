@@ -26,6 +26,7 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
 _DATE: Final = re.compile(r"(-?\d{4,})-(\d\d)-(\d\d)(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _TIME: Final = re.compile(r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00)(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
+_WHOLE: Final = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _MAX_PLACES: Final = 1_000
 _MAX_ZONE: Final = 14 * 60
 _SPECIAL: Final = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
@@ -299,12 +300,20 @@ _OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 
 
+def _ordered(number: float, *, is_whole: bool) -> float:
+    """Return an untyped number as the official engine compares it with a number: -0.0 is less than 0.
+
+    The smallest double stands for it. Only -0, without a point, equals the integer 0.
+    """
+    return -math.ulp(0.0) if not number and math.copysign(1, number) < 0 and not is_whole else number
+
+
 def _like(value: Any, other: Any) -> Any:
     """Return an untyped value in the type of the other operand of a general comparison."""
     if isinstance(other, bool):
         return to_boolean(value)
     if isinstance(other, int | float | Decimal):
-        return to_double(value)
+        return _ordered(to_double(value), is_whole=isinstance(other, int) and _WHOLE.fullmatch(value) is not None)
     return to_date(value) if isinstance(other, Date) else value
 
 

@@ -28,7 +28,7 @@ SCHEMATRON = """\
     </rule>
   </pattern>
   <pattern is-a="filled">
-    <param name="context" value="t:name"/><param name="code" value="T-1"/><param name="what" value="name"/>
+    <param name="context " value="t:name"/><param name="code" value="T-1"/><param name="what" value="name"/>
   </pattern>
   <pattern>
     <let name="sums" value="sum(//t:sum)"/>

@@ -12,6 +12,21 @@ from einvoice.schematron.xpath.frame import Frame, Run
 from tests.schematron.sheets import DOCUMENT
 
 EXPRESSIONS = [
+    "xs:untypedAtomic('-0') = 0",
+    "xs:untypedAtomic('-0') = 0.0",
+    "xs:untypedAtomic('-0') < 0",
+    "xs:untypedAtomic('-0') < 0.0",
+    "xs:untypedAtomic('-0') >= 0",
+    "xs:untypedAtomic('-0') >= 0.0",
+    "xs:untypedAtomic('-0.00') = 0",
+    "xs:untypedAtomic('-0.00') = 0.0",
+    "xs:untypedAtomic('-0.00') < 0",
+    "xs:untypedAtomic('-0.00') < 0.0",
+    "xs:untypedAtomic('-0.00') >= 0",
+    "xs:untypedAtomic('-0.00') >= 0.0",
+    "0 > xs:untypedAtomic('-.0')",
+    "xs:untypedAtomic('-0.0') != 0",
+    "xs:double('-0.0') = 0",
     *("1 + 2 * 3", "7 idiv 2", "-7 mod 3", "7.5 mod 2", "1 div 3 < 0.34", "2 to 4", "-(3)", "1e2 + 1", "3 - -2"),
     *("'a' || 'b'", "concat('a', 1, true())", "substring('12345', 2, 3)", "substring('12345', 0, 3)", "'it''s'"),
     *("substring('12345', 1.5, 2.6)", "substring-before('a-b', '-')", "substring-after('a-b', '-')"),

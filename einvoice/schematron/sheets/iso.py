@@ -102,7 +102,7 @@ class _Reader:
             return element, str
         if element.get("is-a") not in self._patterns:
             raise NotCompilable(f"line {line(element)}: the pattern '{element.get('is-a')}' is not defined")
-        given = {it.get("name"): it.get("value") for it in children(element, f"{SCHEMATRON}param")}
+        given = {it.get("name", "").strip(): it.get("value") for it in children(element, f"{SCHEMATRON}param")}
         return self._patterns[element.get("is-a")], lambda text: _PARAMETER.sub(
             lambda it: given.get(it[1], it[0]) or it[0], text
         )
