@@ -38,6 +38,8 @@ def samples() -> Path:
 
 MANIFEST: Final = "manifest.json"
 """Describes what was added or imported, in a folder of its own."""
+MANIFEST_RELEASES: Final = "releases"
+"""Key of its releases of shipped rule sets."""
 _IMPORTED: Final = b'"kind": "imported"'
 
 
@@ -55,18 +57,19 @@ def _user_folder(configured: str | None, home: str | None) -> str:
     return configured or str(data / "einvoice" / "rules")
 
 
-def has_imported_sheets() -> bool:
-    """Return whether sheets have been imported. Asked for each document: the folder is read when it has changed."""
+def imported_manifests() -> tuple[bytes, ...]:
+    """Return the manifests of the imported sheets. Asked for each document: the folder is read when it has changed."""
     path = _user_folder(os.environ.get("EINVOICE_RULES_DIR"), os.environ.get("XDG_DATA_HOME"))
     try:
-        return _has_imported_sheets(path, os.stat(path).st_mtime_ns)  # noqa: PTH116 (faster)
+        return _imported_manifests(path, os.stat(path).st_mtime_ns)  # noqa: PTH116 (faster)
     except OSError:
-        return False
+        return ()
 
 
 @lru_cache(maxsize=8)
-def _has_imported_sheets(path: str, modified: int) -> bool:
-    return any(_IMPORTED in it.read_bytes() for it in Path(path).glob(f"*/{MANIFEST}"))
+def _imported_manifests(path: str, modified: int) -> tuple[bytes, ...]:
+    found = (it.read_bytes() for it in sorted(Path(path).glob(f"[!.]*/{MANIFEST}")))
+    return tuple(it for it in found if _IMPORTED in it)
 
 
 class RuleData:
@@ -75,14 +78,18 @@ class RuleData:
     Args:
         root: folder with a subfolder for each rule set, and with the data that all of them share.
         added: folders of further rule sets, by name; one with the name of a rule set in `root` replaces it.
+        manifests: the manifests of imported sheets that contain releases of the rule sets.
     """
 
-    def __init__(self, root: Path, added: Mapping[str, Path] | None = None) -> None:
+    def __init__(self, root: Path, added: Mapping[str, Path] | None = None, manifests: tuple[bytes, ...] = ()) -> None:
         self.root = root
         self.added: Mapping[str, Path] = added or {}
+        self.manifests = manifests
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (RuleData, (self.root, dict(self.added))) if self.added else (shipped, ())
+        if self.added or self.manifests:
+            return (RuleData, (self.root, dict(self.added), self.manifests))
+        return (shipped, ())
 
     def __repr__(self) -> str:
         return f"<RuleData {', '.join(self.sets)}>"

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from einvoice.localization.options import language
+from einvoice.result.finding import UNKNOWN_RULE
 from einvoice.result.languages import Language
+from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.rulebook.changes import changes
 from einvoice.rulebook.releases import releases
@@ -45,7 +47,7 @@ class RuleChanges:
 
     def entries(self, kind: str) -> Iterator[CatalogEntry]:
         """Yield the catalog entries of one kind of change (`KINDS`); renamed rules keep the code of their release."""
-        return (entry(code)._replace(code=code) for code in getattr(self, kind))
+        return (_entry(code, self.layers[0]) for code in getattr(self, kind))
 
     def layer(self, entry: CatalogEntry) -> str:
         """Return the compared rule set that has a rule; the first one if several do."""
@@ -83,6 +85,14 @@ class RuleChanges:
         return changes_html(self, self.lang)
 
 
+def _entry(code: str, layer: str) -> CatalogEntry:
+    """Return the entry of a code; that of an unknown rule for one that only an imported release of a layer has."""
+    try:
+        return entry(code)._replace(code=code)
+    except KeyError:
+        return entry(UNKNOWN_RULE)._replace(code=code, layers=(layer,))
+
+
 def rule_changes(old: str, new: str, *, lang: Language | None = None) -> RuleChanges:
     """Compare two releases, including the rule sets that they build on.
 
@@ -95,7 +105,8 @@ def rule_changes(old: str, new: str, *, lang: Language | None = None) -> RuleCha
         ValueError: an argument has an unknown value; the message lists the valid ones.
     """
     lang = language(lang)
-    known = releases()
+    data = rule_data()
+    known = releases(data)
     before, after = known.named(old), known.named(new)
     layers = tuple(name for name, _ in reversed(after.versions))
-    return RuleChanges(before.name, after.name, *changes(before, after), layers, lang)
+    return RuleChanges(before.name, after.name, *changes(before, after, data), layers, lang)

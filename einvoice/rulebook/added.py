@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import RuleError
 from einvoice.quotation import quote
-from einvoice.resources import RuleData, shipped
+from einvoice.resources import MANIFEST_RELEASES, RuleData, imported_manifests, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.releases import Release, releases
@@ -39,11 +39,13 @@ _SUFFIXES: Final = (".toml", ".csv", ".md")
 _SUMS: Final = "SHA256SUMS"
 _NAME: Final = r"[a-z][a-z0-9-]{0,39}"
 _SUM_LINE: Final = r"([0-9a-f]{64}) [ *](.+)"
+_RELEASES: Final = f'"{MANIFEST_RELEASES}": [\n'.encode()
+"""What a manifest with releases contains; that of other imports has an empty list."""
 _RESERVED: Final = ("file", "schema", "pdf", "syntax", "codelists")
 
 
 def rule_data(path: str | Path | None = None) -> RuleData:
-    """Return the rule data with the rule sets of a folder or archive.
+    """Return the rule data with the rule sets of a folder or archive, and with the releases that were imported.
 
     Args:
         path: the folder or archive. None is the folder that the environment variable EINVOICE_RULES_DIR names, which
@@ -55,9 +57,16 @@ def rule_data(path: str | Path | None = None) -> RuleData:
     """
     if path is None:
         configured = os.environ.get(COPY) or os.environ.get(ENVIRONMENT, "")
-        return _of_environment(configured) if configured else shipped()
+        return _with_imports(_of_environment(configured) if configured else shipped(), imported_manifests())
     resolved = Path(path).resolve()
-    return _loaded(resolved, _state(resolved))
+    return _with_imports(_loaded(resolved, _state(resolved)), imported_manifests())
+
+
+@functools.lru_cache(maxsize=16)
+def _with_imports(data: RuleData, manifests: tuple[bytes, ...]) -> RuleData:
+    """Return rule data with the manifests that have releases."""
+    with_releases = tuple(it for it in manifests if _RELEASES in it)
+    return RuleData(data.root, data.added, with_releases) if with_releases else data
 
 
 def copy_rules(target: Path) -> None:

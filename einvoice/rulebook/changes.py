@@ -38,7 +38,7 @@ def changes(old: Release, new: Release, data: RuleData | None = None) -> Changes
     """
     rule_sets = RuleSets(data or shipped())
     syntaxes = rule_sets.sets[new.ruleset].syntaxes
-    before, after = (_definitions(rule_sets, release, syntaxes) for release in (old, new))
+    before, after = (_with_imported(_definitions(rule_sets, it, syntaxes), it, syntaxes) for it in (old, new))
     return Changes(
         _sorted(after.keys() - before.keys()),
         _sorted(before.keys() - after.keys()),
@@ -51,7 +51,7 @@ def _sorted(found: set[str]) -> tuple[str, ...]:
 
 
 def _definitions(rule_sets: RuleSets, release: Release, syntaxes: Iterable[str]) -> Definitions:
-    versions = dict(release.versions)
+    versions = dict(release.native)
     for name, ruleset in rule_sets.sets.items():
         if ruleset.shares_releases and ruleset.base in versions:
             versions[name] = versions[ruleset.base]
@@ -62,6 +62,17 @@ def _definitions(rule_sets: RuleSets, release: Release, syntaxes: Iterable[str])
             for code, definition in (*resolved, *_rows(rule_sets.data, name, versions, syntax)):
                 definitions.setdefault(code, []).append(definition)
     return definitions
+
+
+def _with_imported(definitions: Definitions, release: Release, syntaxes: Iterable[str]) -> Definitions:
+    """Return the definitions in an imported release: of a code that its sheet judges, the release is one."""
+    for imported in release.imported:
+        for part in (it for it in imported.parts if it.syntax in syntaxes):
+            for code in part.replaced & definitions.keys():
+                definitions[code] = [it for it in definitions[code] if it[0] != part.syntax]
+            for code in part.imported:
+                definitions.setdefault(code, []).append((part.syntax, imported.ruleset, imported.version))
+    return {code: found for code, found in definitions.items() if found}
 
 
 def _resolved(rule_sets: RuleSets, name: str, version: str, syntax: str) -> Iterator[tuple[str, Any]]:

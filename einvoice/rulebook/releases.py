@@ -15,11 +15,13 @@ import datetime
 import functools
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.versions import RuleSet, Version, read_rulesets
+from einvoice.rulebook.imported_releases import ImportedRelease, imported_releases
 
 PINNED: Final = "EINVOICE_RULESET"
 """Environment variable for the current release."""
@@ -38,6 +40,7 @@ class Release(NamedTuple):
         valid_from: the day from which it applies, ISO 8601.
         announced: whether it is not in force yet.
         base: the rule sets that it builds on, each with its release, the lowest first.
+        imported: those of the releases that were imported, by rule set.
     """
 
     ruleset: str
@@ -49,6 +52,13 @@ class Release(NamedTuple):
     valid_from: str
     announced: bool
     base: tuple[tuple[str, str], ...]
+    imported: tuple[ImportedRelease, ...] = ()
+
+    @property
+    def native(self) -> tuple[tuple[str, str], ...]:
+        """The rule sets, each with the release of einvoice whose rules judge: of an imported one, its native one."""
+        of_import = {(it.ruleset, it.version): it.native for it in self.imported}
+        return tuple((name, of_import.get((name, version), version)) for name, version in self.versions)
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
@@ -78,19 +88,25 @@ class Releases:
         sets: the rule sets by name, each after its base.
         default: name of the rule set that is the default CIUS.
 
+    Args:
+        sets: the rule sets by name, each after its base.
+        imported: imported releases of them, the oldest first.
+
     Raises:
         RuleError: no rule set is the default, or several are.
     """
 
-    def __init__(self, sets: Mapping[str, RuleSet]) -> None:
+    def __init__(self, sets: Mapping[str, RuleSet], imported: Iterable[ImportedRelease] = ()) -> None:
         self.sets = sets
         self.default = _default(sets)
         self._of: dict[str, tuple[Release, ...]] = {}
+        of_import = _merged(imported, sets)
         for name, ruleset in sets.items():
-            last = {it.specification: it.name for it in sorted(ruleset.versions, key=lambda it: not it.announced)}
+            versions = _with_imported(ruleset, [it for it in of_import if it.ruleset == name])
+            last = {it.specification: it.name for it in sorted(versions, key=lambda it: not it.announced)}
             self._of[name] = tuple(
-                self._release(ruleset, version, last[version.specification] == version.name)
-                for version in ruleset.versions
+                self._release(ruleset, version, last[version.specification] == version.name, of_import)
+                for version in versions
             )
 
     def of(self, ruleset: str) -> tuple[Release, ...]:
@@ -198,7 +214,7 @@ class Releases:
 
     def stack(self, rulesets: Iterable[str], release: Release) -> tuple[tuple[str, str], ...]:
         """Return rule sets, each with its release: the one that ``release`` includes or that goes with it."""
-        chosen = dict(release.versions)
+        chosen = dict(release.native)
         for name in rulesets:
             if name not in chosen:
                 chosen[name] = self._beside(name, chosen)
@@ -209,15 +225,17 @@ class Releases:
         base = chosen.get(self.sets[ruleset].base)
         fitting = [it for it in self.sets[ruleset].versions if it.base in ("", base) and not it.announced]
         exact = [it for it in self.sets[ruleset].versions if base and it.base == base]  # announced with its base
-        return (exact or fitting or [self.sets[ruleset].version(self.newest(ruleset).version)])[-1].name
+        return (exact or fitting or [self.sets[ruleset].version(dict(self.newest(ruleset).native)[ruleset])])[-1].name
 
-    def _release(self, ruleset: RuleSet, version: Version, is_last: bool) -> Release:
+    def _release(
+        self, ruleset: RuleSet, version: Version, is_last: bool, of_import: Iterable[ImportedRelease]
+    ) -> Release:
         parts = [ruleset.name, version.specification, "" if is_last and version.specification else version.name]
-        base: tuple[tuple[str, str], ...] = ()
+        own = tuple(it for it in of_import if (it.ruleset, it.version) == (ruleset.name, version.name))
+        below: Release | None = None
         if ruleset.base:
-            below = self._of[ruleset.base]
-            included = next((it for it in below if it.version == version.base), None)
-            base = (included or self.newest(ruleset.base)).versions
+            included = (it for it in self.of(ruleset.base) if it.version == version.base)
+            below = next(included, None) or self.newest(ruleset.base)
         return Release(
             ruleset.name,
             "-".join(filter(None, parts)),
@@ -227,8 +245,38 @@ class Releases:
             version.date,
             version.valid_from or version.date,
             version.announced,
-            base,
+            below.versions if below else (),
+            (*(below.imported if below else ()), *own),
         )
+
+
+def _merged(imported: Iterable[ImportedRelease], sets: Mapping[str, RuleSet]) -> list[ImportedRelease]:
+    """Return the imported releases without those that einvoice has by now.
+
+    UBL and CII of a release may be imported apart; of two imports in one syntax, the later one counts.
+    """
+    found: dict[tuple[str, str], ImportedRelease] = {}
+    for it in imported:
+        versions = [version.name for version in sets[it.ruleset].versions] if it.ruleset in sets else []
+        if it.native not in versions or it.version in versions:
+            continue
+        before = found.get((it.ruleset, it.version))
+        if before is not None and before.native == it.native:
+            kept = [part for part in before.parts if it.part(part.syntax) is None]
+            it = replace(it, parts=(*kept, *it.parts))
+        found[it.ruleset, it.version] = it
+    return list(found.values())
+
+
+def _with_imported(ruleset: RuleSet, imported: Iterable[ImportedRelease]) -> list[Version]:
+    """Return the releases of a rule set with the imported ones after those in force; announced ones are last."""
+    versions = list(ruleset.versions)
+    for it in imported:
+        like = ruleset.version(it.native)
+        versions.append(
+            like._replace(name=it.version, date=it.day, valid_from="", base=it.base, announced=it.announced)
+        )
+    return sorted(versions, key=lambda it: it.announced)
 
 
 def _default(sets: Mapping[str, RuleSet]) -> str:
@@ -246,7 +294,7 @@ def releases(data: RuleData | None = None) -> Releases:
 
 @functools.cache
 def _releases(data: RuleData) -> Releases:
-    return Releases(read_rulesets(data.sets))
+    return Releases(read_rulesets(data.sets), imported_releases(data))
 
 
 def ruleset_label(layer: str, data: RuleData | None = None) -> str:

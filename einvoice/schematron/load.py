@@ -61,28 +61,36 @@ def _root(data: bytes) -> Any:
         raise NotCompilable(f"it is no valid XML: {error}") from None
 
 
-def program(path: Path, folder: Path | None = None) -> Program:
+def program(path: Path, folder: Path | None = None, codes: frozenset[str] | None = None) -> Program:
     """Return the compiled sheet of a file, which is kept until the file changes; rules are compiled when they judge.
+
+    Args:
+        path, folder: as of `read`.
+        codes: of the assertions that judge; None for all. Contexts of the others still take precedence.
 
     Raises:
         NotCompilable, OSError: as `read`.
     """
     status = path.stat()
-    return _program(path, folder, status.st_mtime_ns, status.st_size)
+    return _program(path, folder, codes, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=64)
-def _program(path: Path, folder: Path | None, _modified: int, _size: int) -> Program:
-    return compile_file(path, folder)
+def _program(path: Path, folder: Path | None, codes: frozenset[str] | None, _modified: int, _size: int) -> Program:
+    return compile_file(path, folder, codes)
 
 
-def compile_file(path: Path, folder: Path | None) -> Program:
+def compile_file(path: Path, folder: Path | None, codes: frozenset[str] | None = None) -> Program:
     """Return the sheet of a file, to be compiled; it may read files beside it, such as code lists.
+
+    Args:
+        path, folder, codes: as of `program`.
 
     Raises:
         NotCompilable, OSError: as `read`.
     """
-    return Program(read(path, folder), partial(_beside, path, folder))
+    sheet = read(path, folder)
+    return Program(sheet if codes is None else sheet.with_codes(codes), partial(_beside, path, folder))
 
 
 def _beside(path: Path, folder: Path | None, name: str) -> Document:

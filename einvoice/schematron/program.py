@@ -58,8 +58,8 @@ class _Rule:
         self._rule, self._scope = rule, scope
         self.refused: list[tuple[Assertion, str, Mapping[str, str]]] = []
 
-    def judge(self, run: Run, node: Node) -> Iterator[Report]:
-        """Yield what its assertions report about a node."""
+    def judge(self, run: Run, node: Node, skipped: list[Stopped] | None) -> Iterator[Report]:
+        """Yield what its assertions report about a node; `skipped` as of `Program.run`."""
         lets, tests = self.compiled
         frame = Frame(run, node, {})
         for name, evaluate, of_document in lets:
@@ -67,8 +67,15 @@ class _Rule:
             frame.variables[name] = Lazy(evaluate, context)
         run.spend(_COST * len(tests))
         for test in tests:
-            if test.holds(frame) is test.assertion.fires_if:
-                yield Report(test.assertion, node, _message(test.message, frame))
+            try:
+                if test.holds(frame) is test.assertion.fires_if:
+                    yield Report(test.assertion, node, _message(test.message, frame))
+            except LimitReached:
+                raise
+            except Stopped as error:
+                if skipped is None:
+                    raise
+                skipped.append(error)
 
     @cached_property
     def compiled(self) -> tuple[Sequence[tuple[str, Evaluate, bool]], Sequence[_Test]]:
@@ -148,8 +155,13 @@ class Program:
         self._tables = [self._table(rules, scope) for rules in sheet.patterns]
         self._by_name: dict[tuple[str, str], Sequence[_Candidates]] = {}
 
-    def run(self, document: Document) -> list[Report]:
+    def run(self, document: Document, skipped: list[Stopped] | None = None) -> list[Report]:
         """Judge a document.
+
+        Args:
+            document: the document.
+            skipped: receives why an assertion could not be judged, and the others go on; None to stop at the first one,
+                as the official engine does.
 
         Raises:
             Stopped: the sheet ends without a verdict.
@@ -163,7 +175,7 @@ class Program:
                 for rules in candidates:
                     for matches, rule in rules:
                         if matches(frame, node):
-                            reports += rule.judge(run, node)
+                            reports += rule.judge(run, node, skipped)
                             if len(reports) > _MAX_REPORTS:
                                 raise LimitReached(f"more than {_MAX_REPORTS} reports")
                             break

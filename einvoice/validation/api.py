@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
-from einvoice.resources import has_imported_sheets
+from einvoice.resources import imported_manifests
 from einvoice.result import Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
 from einvoice.result.options import picture as is_picture_on
 from einvoice.result.options import plausibility as is_plausibility_on
@@ -183,7 +183,7 @@ def validate_xml(data: bytes, options: Options, *, hybrid: bool = False) -> Run:
         UnreadableDocument: the data is not an invoice.
     """
     document = Document.open(data, options.data)
-    return run(document, select(document.identity, options, hybrid=hybrid), options.lang)
+    return run(document, select(document.identity, options, hybrid=hybrid), options.lang, _rules_of_releases())
 
 
 def _open(source: xml.Source | Invoice, data: RuleData, *, picture: bool) -> Document:
@@ -198,20 +198,24 @@ def _open(source: xml.Source | Invoice, data: RuleData, *, picture: bool) -> Doc
 
 def _passes(reference_result: ReferenceResult | None) -> Sequence[Pass]:
     """Return the passes for XML; with a reference result, those of the official artefacts."""
-    if reference_result is None:
-        return (*NATIVE, *_imported())
-    from einvoice.validation.reference import passes_of
+    if reference_result is not None:
+        from einvoice.validation.reference import passes_of
 
-    return passes_of(reference_result)
+        return passes_of(reference_result)
+    if not imported_manifests():
+        return NATIVE
+    from einvoice.validation import imported  # imported on use: most installations have no imported sheets
+
+    return (*_rules_of_releases(), imported.judged)
 
 
-def _imported() -> Sequence[Pass]:
-    """Return the pass for imported sheets, if there are any. Imported on use: most installations have none."""
-    if not has_imported_sheets():
-        return ()
-    from einvoice.validation.imported import judged
+def _rules_of_releases() -> Sequence[Pass]:
+    """Return the passes with the rules of all releases, also of imported ones."""
+    if not imported_manifests():
+        return NATIVE
+    from einvoice.validation import imported  # imported on use, as above
 
-    return (judged,)
+    return [imported.rules if it is pipeline.rules else it for it in NATIVE]
 
 
 def _reference_result(document: Document, identity: Identity) -> ReferenceResult:
@@ -238,6 +242,6 @@ def _differences(document: Document, selection: RuleSelection, options: Options)
     from einvoice.result.differences import compare
 
     def findings(other: Release) -> tuple[Finding, ...]:
-        return run(document, selection.with_release(other), options.lang).findings
+        return run(document, selection.with_release(other), options.lang, _rules_of_releases()).findings
 
     return limited_differences(compare(findings, release, current, known))

@@ -6,6 +6,7 @@ The selection depends only on the declaration of the document and the options, s
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from einvoice.localization import Messages
 from einvoice.resources import RuleData, shipped
 from einvoice.result import Layer, Mode, Options, Status
+from einvoice.rulebook.imported_releases import Part
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
@@ -90,6 +92,15 @@ class RuleSelection:
         return known.stack((*(name for name in names if name not in self.missing), *added), self.release)
 
     @functools.cached_property
+    def imported(self) -> Mapping[str, Part]:
+        """What imported releases change for the document, by rule set; those that share its releases are included."""
+        known, syntax = releases(self.data), self.identity.syntax
+        if self.profile:  # the rules of a Factur-X profile have releases of their own
+            return {}
+        parts = {it.ruleset: part for it in self.release.imported if (part := it.part(syntax))}
+        return {name: parts[known.owner(name)] for name, _ in self.stack if known.owner(name) in parts}
+
+    @functools.cached_property
     def missing(self) -> tuple[str, ...]:
         """The rule sets that are not defined for the syntax of the document."""
         sets = releases(self.data).sets
@@ -136,7 +147,7 @@ class RuleSelection:
         rules = rule_table(self.identity.syntax, self.stack, "", self.data).rules
         codes = {rule.code for rule in self.program.rules if rule.layer == layer.name}
         codes.update(rule.code for rule in rules if rule.ruleset == layer.name and rule.check not in STOPS)
-        return Layer(
+        known = Layer(
             layer.name,
             releases(self.data).sets[layer.name].title,
             layer.version,
@@ -148,6 +159,16 @@ class RuleSelection:
             layer.kind,
             layer.label,
         )
+        return self._of_import(known, codes) if layer.name in self.imported else known
+
+    def _of_import(self, layer: Layer, codes: set[str]) -> Layer:
+        """Return a layer in an imported release; its digest is that of both its rules and the imported sheet."""
+        part, owner = self.imported[layer.name], releases(self.data).owner(layer.name)
+        release = next(it for it in self.release.imported if it.ruleset == owner)
+        own = part.imported if layer.name == owner else frozenset[str]()
+        digest = hashlib.sha256(f"{layer.sha256} {part.sha256}".encode()).hexdigest()
+        rules = len(codes - part.replaced) + len(own)
+        return replace(layer, version=release.version, date=release.day, sha256=digest, rules=rules)
 
     def with_release(self, release: Release) -> RuleSelection:
         """Return the selection for another release; rule sets that only inform, which have no release, stay."""

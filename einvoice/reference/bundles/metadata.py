@@ -32,12 +32,14 @@ class FileMetadata:
         sha256: SHA-256 of the file, hexadecimal.
         rules: number of asserts and reports.
         is_en16931: whether they are the rules of EN 16931.
+        stated: its release, if its content states it, not only its name.
     """
 
     version: str
     sha256: str
     rules: int = 0
     is_en16931: bool = False
+    stated: str = ""
 
 
 def read_metadata(path: Path) -> FileMetadata:
@@ -57,12 +59,13 @@ def _read_metadata(path: Path, _modified: int, _size: int) -> FileMetadata:
     digest = hashlib.sha256(data).hexdigest()
     in_content = next(filter(None, (version.search(data) for version in _VERSIONS)), None)
     in_name = _VERSION_IN_NAME.search(name)
-    version = in_content[1].decode() if in_content else in_name[1] if in_name else ""
+    stated = in_content[1].decode() if in_content else ""
+    version = stated or (in_name[1] if in_name else "")
     if path.suffix == ".xsd":
         return FileMetadata(version, digest)
     rules = [*xml.parse(data).getroot().iter(f"{_SVRL}failed-assert", f"{_SVRL}successful-report")]
     ids = {_id(rule) for rule in rules}
-    return FileMetadata(version, digest, len(rules), ids >= _EN16931_RULES)
+    return FileMetadata(version, digest, len(rules), ids >= _EN16931_RULES, stated)
 
 
 def _id(rule: etree._Element) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 
@@ -112,3 +112,11 @@ class Sheet:
     def assertions(self) -> Sequence[Assertion]:
         """All assertions."""
         return [it for rules in self.patterns for rule in rules for it in rule.assertions]
+
+    def with_codes(self, codes: Collection[str]) -> Sheet:
+        """Return the sheet with the assertions of some codes only. Rules stay, as one may judge instead of another."""
+        patterns = [
+            [replace(rule, assertions=[it for it in rule.assertions if it.code in codes]) for rule in rules]
+            for rules in self.patterns
+        ]
+        return replace(self, patterns=[rules for rules in patterns if any(rule.assertions for rule in rules)])
