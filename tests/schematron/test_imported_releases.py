@@ -193,3 +193,13 @@ def test_damaged_manifest_has_no_releases(newer):
     manifest.write_text(json.dumps(plain, indent=1), "utf-8")
     manifest.parent.rename(manifest.parent.with_name("renamed"))  # the folder changes
     assert "en16931-1.3.99" not in {it.name for it in einvoice.rule_sets()}
+
+
+def test_release_that_einvoice_has_by_now_is_not_used(newer, capsys):
+    made = import_sheets(newer)
+    manifest = made.configuration.folder.parent / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8").replace('"1.3.99"', '"1.3.16"'), "utf-8")
+    manifest.parent.rename(manifest.parent.with_name("renamed"))  # the folder changes
+    assert not [it for it in einvoice.rule_sets() if it.imported]
+    assert main(["rules", "list", "--lang", "en"]) == 0
+    assert "en16931-1.3.16 is not used: einvoice has this release itself" in capsys.readouterr().out

@@ -144,10 +144,12 @@ def _print_releases(configuration: Configuration, lang: Language) -> None:
     labels, known = _LABELS[lang], releases(rule_data())
     for made in configuration.releases:
         release = next((it for it in known.of(made.ruleset) if it.version == made.version), None)
-        if release is None or release not in known.all():  # einvoice has a release of that name by now
+        if release is None or (made.ruleset, made.version) not in {(it.ruleset, it.version) for it in release.imported}:
+            name = release.name if release else f"{made.ruleset}-{made.version}"
+            print(f"  {labels['release_unused'].format(release=name, name=configuration.name)}")
             continue
-        is_current = known.newest(made.ruleset) == release
-        print(f"  {labels['release' if not is_current else 'current_release'].format(name=release.name)}")
+        label = "current_release" if known.newest(made.ruleset) == release else "release"
+        print(f"  {labels[label].format(name=release.name)}")
         for part in made.parts:
             counts = {"unchanged": part.unchanged, "imported": len(part.imported), "removed": len(part.removed)}
             print(f"    {labels['release_part'].format(syntax=part.syntax, native=made.native, **counts)}")
