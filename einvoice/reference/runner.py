@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from einvoice.reference.bundles import packaged, store
 from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
+from einvoice.reference.bundles.errors import BundleRejected
+from einvoice.reference.bundles.imports import KIND as IMPORTED
+from einvoice.reference.bundles.stylesheet_policy import check_stylesheet
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.process import limits, sandbox
 from einvoice.reference.process.errors import ExecutionFailed
@@ -26,7 +29,7 @@ def validate(data: bytes, identity: Identity) -> ReferenceResult:
     """Validate a document with the official artefacts.
 
     The newest added configuration with a matching scenario is used, or the bundled one if none matches. Added single
-    stylesheets that match the document run after it, in the order in which they were added.
+    stylesheets and imported sheets that match the document run after it, in the order in which they were added.
 
     Args:
         data: XML of an invoice in UBL or CII.
@@ -40,12 +43,20 @@ def validate(data: bytes, identity: Identity) -> ReferenceResult:
     added = store.configurations() if saxon_version() else ()
     try:
         selected = document.select(it for it in added if it.kind == "configuration")
-        stylesheets = [it for it in reversed(added) if it.kind == "schematron"]
+        stylesheets = [single for it in reversed(added) for single in _singles(it)]
         further = [match for it in stylesheets if (match := document.select([it]))]
     except ExecutionFailed as error:
         return ReferenceResult("", "", _not_executed(_kinds(identity), error.reason, error.detail))
     result = document.run_added(*selected) if selected else document.run_bundled(identity)
     return replace(result, runs=result.runs + tuple(run for match in further for run in document.run(*match)))
+
+
+def _singles(configuration: Configuration) -> Iterator[Configuration]:
+    """Yield each sheet that runs beside the others; one of a release of a shipped rule set does not."""
+    if configuration.kind in ("schematron", IMPORTED):
+        for scenario in configuration.scenarios:
+            if not configuration.is_of_release(scenario):
+                yield replace(configuration, scenarios=(scenario,))
 
 
 class _Document:
@@ -86,8 +97,12 @@ class _Document:
         return tuple(self._run(configuration, scenario, resource) for resource in scenario.resources)
 
     def _run(self, configuration: Configuration, scenario: Scenario, resource: Resource) -> ReferenceRun:
+        if configuration.kind == IMPORTED:
+            resource = replace(resource, layer=configuration.name)
         source = (resource.layer, resource.title, resource.version, resource.sha256)
         try:
+            if configuration.kind == IMPORTED:
+                resource = _executable(configuration, resource)
             answer = self._execute(configuration, resource)
         except ExecutionFailed as error:
             return ReferenceRun(*source, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules)
@@ -106,6 +121,21 @@ class _Document:
 
     def _request(self, task: str, **arguments: Any) -> dict[str, Any]:
         return sandbox.request(task, self._text, self._deadline - time.monotonic(), **arguments)
+
+
+def _executable(configuration: Configuration, resource: Resource) -> Resource:
+    """Return an imported sheet as Saxon may run it: an import is checked for the compiled form only.
+
+    Raises:
+        ExecutionFailed: it is Schematron, which Saxon does not run, or it may read files from elsewhere.
+    """
+    path = configuration.folder / resource.path
+    if path.suffix.lower() == ".sch":
+        raise ExecutionFailed("missing", "Saxon runs Schematron compiled to XSLT; import that form")
+    try:
+        return replace(resource, reads_files=check_stylesheet(path, configuration.folder))
+    except (BundleRejected, OSError) as error:
+        raise ExecutionFailed("missing", str(error)) from None
 
 
 def _kinds(identity: Identity) -> list[str]:

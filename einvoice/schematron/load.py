@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.errors import UnreadableDocument
+from einvoice.errors import DoctypeForbidden, UnreadableDocument
 from einvoice.model.location import NAMESPACES
 from einvoice.quotation import quote
 from einvoice.schematron.errors import NotCompilable
@@ -22,6 +22,7 @@ from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Run
 from einvoice.syntax import xml
 
 _LIMITS: Final = xml.Limits(bytes=64 << 20, elements=2_000_000)
+_NAMES: Final = tuple(name.strip("{}").encode() for name in (SCHEMATRON, SVRL))
 _OF_SYNTAX: Final = {"rsm": "exists(/rsm:CrossIndustryInvoice)", "cbc": "exists(/ubl:Invoice | /cn:CreditNote)"}
 """XPath that matches all invoices in a syntax, by the prefix of a namespace that only it has."""
 
@@ -46,17 +47,20 @@ def read(path: Path, folder: Path | None = None) -> Sheet:
 
 
 def is_sheet(path: Path) -> bool:
-    """Return whether a file is a Schematron, or a stylesheet that writes SVRL."""
+    """Return whether a file is a Schematron, or a stylesheet that writes SVRL; one with a DTD, if it names either."""
+    data = path.read_bytes()
     try:
-        root = _root(path.read_bytes())
-    except NotCompilable:
-        return False
+        root = _root(data)
+    except NotCompilable as error:
+        return isinstance(error.__cause__, DoctypeForbidden) and any(name in data for name in _NAMES)
     return root.tag == f"{SCHEMATRON}schema" or next(root.iter(f"{SVRL}failed-assert"), None) is not None
 
 
 def _root(data: bytes) -> Any:
     try:
         return xml.parse(data, _LIMITS).getroot()
+    except DoctypeForbidden as error:
+        raise NotCompilable("it has a DTD (<!DOCTYPE>), which is not read; remove it from the file") from error
     except UnreadableDocument as error:
         raise NotCompilable(f"it is no valid XML: {error}") from None
 

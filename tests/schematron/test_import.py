@@ -160,6 +160,9 @@ def test_archive_with_several_sheets_and_an_included_one(sheet, sample, tmp_path
         ('<!DOCTYPE x [<!ENTITY e "e">]><x/>', "neither Schematron"),
         (SHEET.replace("urn:oasis", "urn:other"), "--match"),
         (SHEET.replace("<pattern>", '<include href="../other.sch"/><pattern>'), "not beside the sheet"),
+        (SHEET.replace("<pattern>", '<pattern><rule context="x"><extends href="x.sch"/></rule>'), "not beside"),
+        (f"<!DOCTYPE schema []>{SHEET}", "it has a DTD .* remove it"),
+        (SHEET.replace('test="cbc:Note"', 'test="following::node()"'), r"write following::\*"),
     ],
 )
 def test_refused_file_names_the_reason(sheet, content, reason):
@@ -198,3 +201,94 @@ def test_includes_are_relative_to_the_file_that_states_them(sheet, sample, tmp_p
         packed.writestr("set/parts/a.sch", part)
     import_sheets(archive)
     assert {it.code for it in found(sample("ubl-invoice.xml"))} == {"HOUSE-1", "BR-21"}
+
+
+STYLESHEET = """\
+<xsl:stylesheet version="2.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
+  xmlns:svrl="http://purl.oclc.org/dsdl/svrl"
+  xmlns:cac="urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2"
+  xmlns:cbc="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">
+  <xsl:output method="xml"/>
+  <xsl:template match="/">
+    <svrl:schematron-output title="House"><xsl:apply-templates select="/" mode="M1"/></svrl:schematron-output>
+  </xsl:template>
+  <xsl:template match="cac:InvoiceLine" priority="1" mode="M1">
+    <svrl:fired-rule context="cac:InvoiceLine"/>
+    <xsl:choose xmlns:b="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">
+      <xsl:when test="b:Note"/>
+      <xsl:otherwise>
+        <svrl:failed-assert id="HOUSE-1" flag="warning" test="b:Note">
+          <xsl:attribute name="location">/*</xsl:attribute>
+          <svrl:text>No note</svrl:text>
+        </svrl:failed-assert>
+      </xsl:otherwise>
+    </xsl:choose>
+    <xsl:apply-templates select="*" mode="M1"/>
+  </xsl:template>
+  <xsl:template match="@*|node()" priority="-2" mode="M1"><xsl:apply-templates select="*" mode="M1"/></xsl:template>
+</xsl:stylesheet>"""
+
+
+@pytest.fixture
+def stylesheet(sheet):
+    return sheet.rename(sheet.with_suffix(".xslt"))
+
+
+def test_prefixes_inside_a_template_are_known(stylesheet, sample):
+    stylesheet.write_text(STYLESHEET, "utf-8")
+    import_sheets(stylesheet)
+    assert {it.code for it in found(sample("ubl-invoice.xml"))} == {"HOUSE-1"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("<xsl:output", '<xsl:strip-space elements="*"/><xsl:output', r"line 5: xsl:strip-space .* remove it"),
+        (
+            '<xsl:apply-templates select="*" mode="M1"/>\n',
+            "\n",
+            r"line 9: .* end the template with <xsl:apply-templates>",
+        ),
+        ("<svrl:text>", '<svrl:text xmlns:b="urn:b">', r"line 16: the prefix 'b' has two namespaces .* another prefix"),
+    ],
+)
+def test_what_a_stylesheet_must_not_have_is_named(stylesheet, old, new, reason):
+    stylesheet.write_text(STYLESHEET.replace(old, new), "utf-8")
+    with pytest.raises(BundleRejected, match=reason):
+        import_sheets(stylesheet)
+
+
+def test_rule_extends_one_of_another_file(sheet, sample, tmp_path):
+    archive, text = tmp_path / "set.zip", sheet.read_text("utf-8")
+    shared = (
+        '<rule xmlns="http://purl.oclc.org/dsdl/schematron" abstract="true" id="r">'
+        '<let name="limit" value="1"/><assert id="HOUSE-3" test="number(cbc:ID) &gt; $limit">Number</assert></rule>'
+    )
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr(
+            "set/main.sch", text.replace('<assert id="HOUSE-1"', '<extends href="parts/r.sch"/><assert id="HOUSE-1"')
+        )
+        packed.writestr("set/parts/r.sch", shared)
+    import_sheets(archive)
+    assert {it.code for it in found(sample("ubl-invoice.xml"))} == {"HOUSE-1", "HOUSE-3", "BR-21"}
+
+
+@pytest.mark.slow
+def test_official_engine_runs_the_imported_stylesheet(stylesheet, sample):
+    pytest.importorskip("saxonche")
+    stylesheet.write_text(STYLESHEET, "utf-8")
+    import_sheets(stylesheet)
+    document = sample("ubl-invoice.xml")
+    alone = einvoice.validate(document, engine="reference")
+    assert [it.code for it in alone.findings if it.layer == "house"] == ["HOUSE-1"] * 3
+    both = einvoice.validate(document, engine="both")
+    assert "house" in both.agreement.compared
+    assert not [it for it in (*both.agreement.only_native, *both.agreement.only_reference) if it.layer == "house"]
+
+
+@pytest.mark.slow
+def test_official_engine_does_not_run_schematron(sheet, sample):
+    pytest.importorskip("saxonche")
+    import_sheets(sheet)
+    result = einvoice.validate(sample("ubl-invoice.xml"), engine="reference")
+    assert "REFERENCE-MISSING" in {it.code for it in result.findings if it.layer == "house"}

@@ -39,11 +39,13 @@ COMPILED = """\
       </svrl:successful-report>
     </xsl:if>
     <xsl:apply-templates select="*" mode="M1"/>
+    <xsl:apply-templates select="*" mode="M1"/>
   </xsl:template>
   <xsl:template match="t:line" priority="1000" mode="M1">
     <svrl:fired-rule context="t:line"/>
     <xsl:for-each select="t:name"><xsl:if test=". = ''"><svrl:failed-assert id="C-3"/></xsl:if></xsl:for-each>
     <xsl:if test="true()"><svrl:failed-assert test="[A-Z]{3}"/></xsl:if>
+    <xsl:apply-templates select="*" mode="M1"/>
   </xsl:template>
 </xsl:stylesheet>"""
 

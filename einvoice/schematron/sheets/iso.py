@@ -41,15 +41,27 @@ def _include(root: Any, folder: Path | None, home: Path | None, parse: Callable[
     waiting, count = [(root, home)], 0
     while waiting:
         part, home = waiting.pop()
-        for element in list(part.iter(f"{SCHEMATRON}include")):
+        for element in [*part.iter(f"{SCHEMATRON}include", f"{SCHEMATRON}extends")]:
+            if element.tag == f"{SCHEMATRON}extends" and element.get("href") is None:
+                continue
             count += 1
             if count > _MAX_INCLUDES:
                 raise NotCompilable(f"more than {_MAX_INCLUDES} includes")
             file = _file(folder, home, element.get("href", ""))
             included = parse(file.read_bytes())
             included.tail = element.tail
-            element.getparent().replace(element, included)
-            waiting.append((included, file.parent))
+            if element.tag == f"{SCHEMATRON}include":
+                element.getparent().replace(element, included)
+                waiting.append((included, file.parent))
+                continue
+            waiting += ((it, file.parent) for it in children(included))  # a rule or pattern: its content is wanted
+            _replace(element, list(included))
+
+
+def _replace(element: Any, content: list[Any]) -> None:
+    parent = element.getparent()
+    place = parent.index(element)
+    parent[place : place + 1] = content
 
 
 def _file(folder: Path | None, home: Path | None, name: str) -> Path:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from lxml import etree
+
 from einvoice.schematron.errors import NotCompilable
 from einvoice.schematron.sheets.names import SVRL, XS, XSL, children, line, message
 from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Message, Rule, Sheet
@@ -36,6 +38,9 @@ def read(root: Any) -> Sheet:
     """
     if (other := next(children(root, f"{XSL}include", f"{XSL}import"), None)) is not None:
         raise NotCompilable(f"line {line(other)}: it includes another stylesheet")
+    if (strips := next(children(root, f"{XSL}strip-space"), None)) is not None:
+        hint = "the compiled sheet would keep the blanks between elements; remove it if no assertion reads them"
+        raise NotCompilable(f"line {line(strips)}: xsl:strip-space is not supported: {hint}")
     namespaces = {"xs": XS, **{key: uri for key, uri in root.nsmap.items() if key}}
     lets = [_let(it) for it in children(root, f"{XSL}variable", f"{XSL}param") if it.get("name") not in _OF_PROCESSOR]
     functions = [_declaration(it) for it in children(root, f"{XSL}function") if not _is_of_schxslt(it)]
@@ -82,9 +87,32 @@ def _pattern(template: Any) -> str:
 def _rule(template: Any, namespaces: Mapping[str, str]) -> Rule:
     lets = [_let(it) for it in template.iter(f"{XSL}variable") if not _is_conditional(it, template)]
     found = [_assertion(it, template) for it in template.iter(*_REPORTS)]
-    own = {**namespaces, **{key: uri for key, uri in template.nsmap.items() if key}}
+    own = _namespaces(template, namespaces)
+    _check_descent(template)
     priority = _priority(template)
     return Rule(template.get("match"), priority, lets, found, own, line(template))
+
+
+def _namespaces(template: Any, namespaces: Mapping[str, str]) -> dict[str, str]:
+    """Return the namespaces by prefix of a template, also those that elements inside it declare.
+
+    Raises:
+        NotCompilable: a prefix has several.
+    """
+    found = {key: uri for key, uri in template.nsmap.items() if key}
+    for element in template.iterdescendants(etree.Element):
+        for key, uri in element.nsmap.items():
+            if key and found.setdefault(key, uri) != uri:
+                hint = "give one of them another prefix"
+                raise NotCompilable(f"line {line(element)}: the prefix '{key}' has two namespaces in a rule; {hint}")
+    return {**namespaces, **found}
+
+
+def _check_descent(template: Any) -> None:
+    """Check that a template goes on to what is inside the element: all elements of a document are judged."""
+    if next(template.iter(f"{XSL}apply-templates", f"{XSL}next-match", f"{XSL}apply-imports"), None) is None:
+        hint = "the elements inside would not be judged; end the template with <xsl:apply-templates>"
+        raise NotCompilable(f"line {line(template)}: a template without xsl:apply-templates: {hint}")
 
 
 def _priority(template: Any) -> float:

@@ -80,7 +80,7 @@ def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = ""
     if test == "text()":
         return _texts(axis)
     if test == "node()" and axis in _WITH_TEXTS:
-        raise NotCompilable(f"node() on the axis {axis}, which has texts and comments")
+        raise NotCompilable(f"{axis}::node() is not supported, as it has texts and comments; write {axis}::*")
     if is_plain_name(test):
         is_default = default and axis != "attribute" and ":" not in test
         name = f"{{{default}}}{test}" if is_default else clark(test, namespaces)
