@@ -107,4 +107,4 @@ def term_name(term: str, lang: Language) -> str:
 
 def layer_name(layer: str, lang: Language) -> str:
     """Return the label of a layer, such as "XRechnung"."""
-    return PAGE_LABELS[lang].get(f"layer_{layer}") or ruleset_label(layer)
+    return PAGE_LABELS[lang].get(f"layer_{layer}") or ruleset_label(layer, lang=lang)

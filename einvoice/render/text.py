@@ -159,7 +159,7 @@ def severity(finding: Finding, lang: Language) -> str:
     if finding.flag == finding.severity:
         return label
     change = "lowered" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "raised"
-    rules = ruleset_label(finding.layer)
+    rules = ruleset_label(finding.layer, lang=lang)
     return labels[change].format(severity=label, rules=rules, flag=labels[f"a_{finding.flag}"])
 
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from einvoice.errors import RuleError
+from einvoice.localization import Language
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.versions import RuleSet, Version, read_rulesets
 from einvoice.rulebook.imported_releases import ImportedRelease, imported_releases
@@ -297,7 +298,19 @@ def _releases(data: RuleData) -> Releases:
     return Releases(read_rulesets(data.sets), imported_releases(data))
 
 
-def ruleset_label(layer: str, data: RuleData | None = None) -> str:
-    """Return the short name of a rule set, such as "XRechnung"; any other layer is returned unchanged."""
+def ruleset_label(layer: str, data: RuleData | None = None, lang: Language | None = None) -> str:
+    """Return the short name of a rule set, such as "XRechnung"; any other layer is returned unchanged.
+
+    The name of a specification is the same in all languages. That of a rule set that only informs is the beginning of
+    its title, up to the colon.
+
+    Args:
+        layer: name of the rule set.
+        data: the rule data, by default the shipped one.
+        lang: language of the name of a rule set that only informs.
+    """
     ruleset = releases(data).sets.get(layer)
-    return ruleset.label if ruleset else layer
+    if ruleset is None:
+        return layer
+    title = ruleset.title.get(lang, "") if lang and ruleset.is_informative else ""
+    return title.partition(":")[0].strip() or ruleset.label

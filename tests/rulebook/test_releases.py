@@ -13,7 +13,7 @@ import pytest
 
 import einvoice
 from einvoice.resources import rules_folder
-from einvoice.rulebook.releases import PINNED, releases
+from einvoice.rulebook.releases import PINNED, releases, ruleset_label
 from tests.cases import corpus
 from tests.helpers.paths import SAMPLES
 
@@ -337,6 +337,21 @@ def test_named_release_is_compared_with_the_current_one():
     declared = [one for one in result.differences if one.only_in == "declared"]
     assert {one.finding.code for one in declared} <= codes(result)
     assert all(one.finding in result.findings for one in declared)
+
+
+@pytest.mark.parametrize(
+    ("layer", "labels"),
+    [
+        ("xrechnung", ["XRechnung"] * 3),
+        (
+            "plausibility-france",
+            ["Plausibilität für Frankreich", "Plausibility for France", "Vraisemblance pour la France"],
+        ),
+        ("unknown", ["unknown"] * 3),
+    ],
+)
+def test_label_of_a_rule_set_in_each_language(layer, labels):
+    assert [ruleset_label(layer, lang=lang) for lang in ("de", "en", "fr")] == labels
 
 
 # ---------------------------------------------------------------- the comparison cases

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return UNKNOWN
     entry = entries[code]
     print(f"{entry.code}: {entry.title(options.lang)}")
-    print(f"{labels[entry.severity]}, {ruleset_label(entry.layer, data)}")
+    print(f"{labels[entry.severity]}, {ruleset_label(entry.layer, data, options.lang)}")
     for number in entry.terms:
         print(f"  {_named(number, options.lang)}")
     for law in laws().values():

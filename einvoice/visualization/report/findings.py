@@ -120,7 +120,7 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
         yield f"{place}{column}"
     if term := leading(first.terms):
         yield f"{term} {name(term, lang)}"
-    yield words.get(f"layer_{first.layer}") or ruleset_label(first.layer)
+    yield words.get(f"layer_{first.layer}") or ruleset_label(first.layer, lang=lang)
 
 
 def _numbers(finding: Finding, lang: Language) -> Markup:
