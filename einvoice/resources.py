@@ -88,7 +88,7 @@ class RuleData:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.added or self.manifests:
-            return (RuleData, (self.root, dict(self.added), self.manifests))
+            return (_restored, (self.root, tuple(self.added.items()), self.manifests))
         return (shipped, ())
 
     def __repr__(self) -> str:
@@ -107,6 +107,12 @@ class RuleData:
                 yield from sorted(folder.glob(name))
             elif (folder / name).exists():  # faster
                 yield folder / name
+
+
+@lru_cache(maxsize=16)
+def _restored(root: Path, added: tuple[tuple[str, Path], ...], manifests: tuple[bytes, ...]) -> RuleData:
+    """Return rule data that another process has sent, once for all of its documents."""
+    return RuleData(root, dict(added), manifests)
 
 
 @cache

@@ -1,6 +1,7 @@
 """A newer release of a shipped rule set: what is unchanged is judged by its rules, the rest as imported."""
 
 import json
+import pickle
 
 import pytest
 from lxml import etree
@@ -11,8 +12,11 @@ from einvoice.reference import BundleRejected
 from einvoice.reference.bundles.imports import import_sheets
 from einvoice.result.rule_changes import rule_changes
 from einvoice.rulebook import recognition
+from einvoice.rulebook.added import rule_data
+from einvoice.rulebook.releases import releases
 from einvoice.schematron.fingerprints import fingerprints
 from einvoice.schematron.sheets import iso
+from einvoice.validation import compare_releases
 
 SHEET = """\
 <schema xmlns="http://purl.oclc.org/dsdl/schematron" queryBinding="xslt2">
@@ -203,3 +207,46 @@ def test_release_that_einvoice_has_by_now_is_not_used(newer, capsys):
     assert not [it for it in einvoice.rule_sets() if it.imported]
     assert main(["rules", "list", "--lang", "en"]) == 0
     assert "en16931-1.3.16 is not used: einvoice has this release itself" in capsys.readouterr().out
+
+
+@pytest.fixture
+def invalid(tmp_path, sample, monkeypatch):
+    """Return a folder with an invoice without a currency; the examples of the rules take too long here."""
+    monkeypatch.setattr(compare_releases, "_examples", lambda *arguments: iter(()))
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    content = sample("ubl-invoice.xml").read_bytes()
+    document = content.replace(b"<cbc:DocumentCurrencyCode>EUR", b"<cbc:DocumentCurrencyCode>")
+    (folder / "no-currency.xml").write_bytes(document)
+    (folder / "no-invoice.xml").write_bytes(b"<x/>")
+    return folder
+
+
+def test_sheet_and_rules_are_compared(newer, invalid):
+    import_sheets(newer)
+    (comparison,) = compare_releases.compare_releases(rule_data(), invalid)
+    assert (comparison.part.syntax, comparison.stopped) == ("UBL", 0)
+    assert comparison.documents > 1
+    assert "no-currency.xml" in comparison.differences["BR-21", "imported"]
+    assert "BR-05" not in {code for code, _ in comparison.differences}, "both report it"
+    assert not {"BR-02", "BR-05", "BR-16", "BR-21", "BR-99"} & {code for code, _ in comparison.faults}
+
+
+def test_unchanged_assertion_that_differs_is_a_fault(newer, invalid, monkeypatch):
+    known = fingerprints(iso.read(etree.fromstring(NEWER.encode()), None, etree.fromstring))
+    monkeypatch.setattr(
+        recognition,
+        "fingerprints",
+        lambda ruleset, folder, syntax: {"1.3.16": known} if (ruleset.name, syntax) == ("en16931", "UBL") else {},
+    )
+    import_sheets(newer)
+    (comparison,) = compare_releases.compare_releases(rule_data(), invalid)
+    assert ("BR-21", "imported") in comparison.faults
+
+
+def test_rule_data_of_another_process_is_restored_once(newer):
+    import_sheets(newer)
+    sent = pickle.dumps(rule_data())
+    restored = pickle.loads(sent)
+    assert restored is pickle.loads(sent)
+    assert "en16931-1.3.99" in {it.name for it in releases(restored).all()}

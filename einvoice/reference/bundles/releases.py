@@ -92,11 +92,18 @@ def releases_of(
 
 
 def _by_set(known: Sequence[Known]) -> dict[str, list[Known]]:
-    """Return the sheets by rule set, but for one with several in a syntax, as for invoices and for credit notes."""
+    """Return the sheets by rule set, but for sets with several in a syntax, as for invoices and for credit notes.
+
+    All sheets of a release are compared with the same one of einvoice.
+    """
     found: dict[str, list[Known]] = {}
     for it in known:
         found.setdefault(it.found.ruleset, []).append(it)
-    return {name: of_set for name, of_set in found.items() if len({it.part.syntax for it in of_set}) == len(of_set)}
+    return {
+        name: of_set
+        for name, of_set in found.items()
+        if len({it.part.syntax for it in of_set}) == len(of_set) and len({it.found.native for it in of_set}) == 1
+    }
 
 
 def _with_fingerprints() -> list[str]:
