@@ -8,7 +8,6 @@ sheet does not have any more do not apply. `einvoice.rulebook.recognition` compa
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -88,6 +87,8 @@ class ImportedRelease:
 
 @functools.lru_cache(maxsize=16)
 def _read(manifests: tuple[bytes, ...]) -> tuple[ImportedRelease, ...]:
+    import json  # imported on use: few have imported releases
+
     plain = sorted(map(json.loads, manifests), key=lambda it: str(it["added"]))
     return tuple(ImportedRelease.from_plain(it) for manifest in plain for it in manifest[MANIFEST_RELEASES])
 
@@ -97,6 +98,8 @@ def imported_releases(data: RuleData) -> tuple[ImportedRelease, ...]:
 
     Manifests that have been damaged have none.
     """
+    if not data.manifests:
+        return ()
     try:
         return _read(data.manifests)
     except (KeyError, TypeError, ValueError):

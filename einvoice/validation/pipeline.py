@@ -288,7 +288,9 @@ def _syntax_rule_findings(context: Context) -> tuple[list[Finding], set[str]]:
         if not layer or (violation.code == _NOT_USED and not reported.isdisjoint(violation.found)):
             continue
         if violation.rule.check in STOPS:
-            stopped.append((violation, layer))
+            part = context.selection.imported.get(layer)
+            if part is None or violation.rule.argument not in part.replaced:  # else the imported sheet stops, or not
+                stopped.append((violation, layer))
             continue
         reported.update(violation.found)
         build = partial(context.build.of_syntax_rule, violation, layer)

@@ -6,7 +6,6 @@ The selection depends only on the declaration of the document and the options, s
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -163,6 +162,8 @@ class RuleSelection:
 
     def _of_import(self, layer: Layer, codes: set[str]) -> Layer:
         """Return a layer in an imported release; its digest is that of both its rules and the imported sheet."""
+        import hashlib  # imported on use: few have imported releases
+
         part, owner = self.imported[layer.name], releases(self.data).owner(layer.name)
         release = next(it for it in self.release.imported if it.ruleset == owner)
         own = part.imported if layer.name == owner else frozenset[str]()

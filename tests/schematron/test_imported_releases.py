@@ -47,15 +47,20 @@ NEWER = (
 )
 
 
-@pytest.fixture
-def newer(tmp_path, monkeypatch):
-    """Return the file of a newer release; the release 1.3.16 of EN 16931 has the assertions of `SHEET`."""
-    known = fingerprints(iso.read(etree.fromstring(SHEET.encode()), None, etree.fromstring))
+def know(monkeypatch, sheet, **more):
+    """Let the release 1.3.16 of EN 16931 have the assertions of a sheet in UBL, and more by code."""
+    known = {**fingerprints(iso.read(etree.fromstring(sheet.encode()), None, etree.fromstring)), **more}
     monkeypatch.setattr(
         recognition,
         "fingerprints",
         lambda ruleset, folder, syntax: {"1.3.16": known} if (ruleset.name, syntax) == ("en16931", "UBL") else {},
     )
+
+
+@pytest.fixture
+def newer(tmp_path, monkeypatch):
+    """Return the file of a newer release; the release 1.3.16 of EN 16931 has the assertions of `SHEET`."""
+    know(monkeypatch, SHEET)
     monkeypatch.setenv("EINVOICE_RULES_DIR", str(tmp_path / "rules"))
     file = tmp_path / "cen.sch"
     file.write_text(NEWER, "utf-8")
@@ -233,12 +238,7 @@ def test_sheet_and_rules_are_compared(newer, invalid):
 
 
 def test_unchanged_assertion_that_differs_is_a_fault(newer, invalid, monkeypatch):
-    known = fingerprints(iso.read(etree.fromstring(NEWER.encode()), None, etree.fromstring))
-    monkeypatch.setattr(
-        recognition,
-        "fingerprints",
-        lambda ruleset, folder, syntax: {"1.3.16": known} if (ruleset.name, syntax) == ("en16931", "UBL") else {},
-    )
+    know(monkeypatch, NEWER)
     import_sheets(newer)
     (comparison,) = compare_releases.compare_releases(rule_data(), invalid)
     assert ("BR-21", "imported") in comparison.faults
@@ -250,3 +250,19 @@ def test_rule_data_of_another_process_is_restored_once(newer):
     restored = pickle.loads(sent)
     assert restored is pickle.loads(sent)
     assert "en16931-1.3.99" in {it.name for it in releases(restored).all()}
+
+
+def test_a_rule_that_is_removed_does_not_stop_the_layer(newer, sample, monkeypatch):
+    name = b"<cbc:RegistrationName>"
+    content = sample("ubl-invoice.xml").read_bytes()
+    document = content.replace(name, name + b"First</cbc:RegistrationName>" + name, 1)
+
+    def stops(release):
+        return "LAYER-STOPPED" in {it.code for it in einvoice.validate(document, ruleset=release).findings}
+
+    import_sheets(newer)
+    assert stops("en16931-1.3.16")
+    assert stops("en16931-1.3.99")
+    know(monkeypatch, SHEET, **{"BR-06": "0" * 32})
+    import_sheets(newer, replace=True)
+    assert not stops("en16931-1.3.99")
