@@ -33,6 +33,10 @@ _SPECIAL: Final = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 _DIGITS: Final = Context(prec=60)
 """Decimals are exact; a quotient has more digits than Saxon's, which no rounding that sheets use can tell."""
 _EXACT: Final = Context(prec=100_000)
+_QUOTIENT: Final = 18
+"""Decimals of a quotient of exact numbers."""
+_LONG: Final = 1 << 31
+"""The official engine keeps whole numbers from here on without the zeros at their end."""
 _MAX_BITS: Final = 100_000
 """Size of an integer; multiplied again and again, it would fill the memory."""
 _MAX_LENGTH: Final = 4_000
@@ -422,6 +426,24 @@ def _exact_whole(a: Any, b: Any) -> int:
     return -quotient if (a < 0) != (b < 0) else quotient
 
 
+def _exact_quotient(a: Any, b: Any) -> Decimal:
+    """Return a quotient with the decimals that the official engine keeps: 18, more if the dividend has decimals."""
+    scale = max(_QUOTIENT, _scale(a) - _scale(b) + _QUOTIENT)
+    (above, below), (other_above, other_below) = a.as_integer_ratio(), b.as_integer_ratio()
+    divisor = abs(below * other_above)
+    quotient, rest = divmod(abs(above * other_below) * 10**scale, divisor)
+    digits = str(quotient + (2 * rest > divisor))  # a half is rounded down
+    return Decimal(f"{'-' if (a < 0) != (b < 0) else ''}{digits}E-{scale}")
+
+
+def _scale(number: Any) -> int:
+    """Return the number of decimals without zeros at the end; minus the zeros at the end of a long whole number."""
+    value = Decimal(number)
+    if int(value.as_tuple().exponent) >= 0 and abs(value) < _LONG:
+        return 0
+    return -int(value.normalize(_EXACT).as_tuple().exponent)
+
+
 def _exact_rest(a: Any, b: Any) -> Any:
     if isinstance(a, int) and isinstance(b, int):
         return abs(a) % abs(b) * (-1 if a < 0 else 1)
@@ -429,7 +451,7 @@ def _exact_rest(a: Any, b: Any) -> Any:
 
 
 _EXACT_DIVISION: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
-    "div": lambda a, b: _DIGITS.divide(Decimal(a), Decimal(b)),
+    "div": _exact_quotient,
     "idiv": _exact_whole,
     "mod": _exact_rest,
 }

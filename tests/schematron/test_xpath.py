@@ -12,6 +12,9 @@ from einvoice.schematron.xpath.frame import Frame, Run
 from tests.schematron.sheets import DOCUMENT
 
 EXPRESSIONS = [
+    *("2 div 3", "-2 div 3.00", "0.0001 div 3", "1 div 2000000000000000000", "3 div -2000000000000000000"),
+    *("1.50 div 0.25", "0.00 div 7", "1 div 7.000000000000000000001", "7 div -2", "avg((1, 2, 2))"),
+    *("1 div 3000000", "1 div 3000000.0", "1 div 3000000000", "1 div 1099511627776", "1.1 div 3000"),
     "xs:untypedAtomic('-0') = 0",
     "xs:untypedAtomic('-0') = 0.0",
     "xs:untypedAtomic('-0') < 0",
