@@ -76,7 +76,10 @@ class JobCause(Response):
     text: str = Field(description="What to change; what is wrong if no change is known.")
     terms: list[str]
     codes: list[str]
-    is_question: bool = Field(description="Whether only the issuer can know which of several changes is right.")
+    is_question: bool = Field(
+        description="Whether, in one of the files at least, only the issuer can know which change is right, or whether "
+        "the only one is."
+    )
     files: int = Field(description="Number of files with it.")
     findings: int
     explains_errors: int = Field(description="Number of files all of whose errors it explains.")

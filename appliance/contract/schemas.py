@@ -144,7 +144,9 @@ class CauseItem(Response):
 
     text: str
     missing: str = Field(description="The missing term that only the issuer knows; empty if there is none.")
-    is_question: bool = Field(description="Whether only the issuer can know which of several changes is right.")
+    is_question: bool = Field(
+        description="Whether only the issuer can know which change is right, or whether the only one is."
+    )
     terms: list[str] = Field(examples=[["BT-112"]])
     xpath: str
     line: int | None

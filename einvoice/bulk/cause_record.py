@@ -60,6 +60,7 @@ class FileCause(NamedTuple):
         errors: number of those that are errors.
         explains_errors: whether it explains all errors of the file.
         is_proven: whether the file is valid with the change; for several possible changes, with one of them.
+        is_question: whether only the issuer can know which change is right, or whether the only one is.
     """
 
     name: str
@@ -69,6 +70,7 @@ class FileCause(NamedTuple):
     errors: int
     explains_errors: bool
     is_proven: bool
+    is_question: bool
 
 
 class FileCauses(NamedTuple):
@@ -100,11 +102,14 @@ def plain(found: FileCauses) -> dict[str, Any]:
 
 def restored(stored: Mapping[str, Any]) -> FileCauses:
     """Return the causes that `plain` made plain; records omit values that are empty or false."""
-    causes = [
-        FileCause(name, tuple(tuple(Edit(*it) for it in edits) for edits in alternatives), tuple(codes), *others)
-        for name, alternatives, codes, *others in stored.get("causes", ())
-    ]
+    causes = [_restored(*cause) for cause in stored.get("causes", ())]
     return FileCauses(causes, stored.get("is_limited", False))
+
+
+def _restored(name: str, alternatives: Sequence[Sequence[Any]], codes: Sequence[str], *others: Any) -> FileCause:
+    if len(others) == 4:  # stored by a version that knew only a question between several changes
+        others = (*others, len(alternatives) > 1)
+    return FileCause(name, tuple(tuple(Edit(*it) for it in edits) for edits in alternatives), tuple(codes), *others)
 
 
 def _name(cause: Cause) -> str:
@@ -132,6 +137,7 @@ def _merged(name: str, causes: Sequence[Cause], result: ValidationResult) -> Fil
         errors=errors,
         explains_errors=explains_errors,
         is_proven=explains_errors and _is_proven(causes, result),
+        is_question=any(cause.is_question for cause in causes),
     )
 
 

@@ -40,6 +40,8 @@ class CommonCause:
         findings: number of findings that it explains.
         explains_errors: number of files all of whose errors it explains.
         valid: number of files that are valid with the change alone: the changed documents were validated.
+        is_question: whether, in one of the files at least, only the issuer can know which change is right, or whether
+            the only one is.
         entry: catalog entry of the gravest finding.
         lang: default language of the texts.
     """
@@ -51,13 +53,9 @@ class CommonCause:
     findings: int
     explains_errors: int
     valid: int
+    is_question: bool
     entry: CatalogEntry
     lang: Language = "de"
-
-    @property
-    def is_question(self) -> bool:
-        """Whether only the issuer can know which of several changes is right."""
-        return len(self.alternatives) > 1
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -244,6 +242,7 @@ def _common(
         findings=sum(it.findings for it in causes),
         explains_errors=sum(it.explains_errors for it in causes),
         valid=sum(it.is_proven for it in causes),
+        is_question=any(it.is_question for it in causes),
         entry=entries.get(gravest) or entry(gravest),
         lang=lang,
     )

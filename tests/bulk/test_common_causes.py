@@ -7,6 +7,7 @@ from copy import copy
 import pytest
 
 import einvoice
+from einvoice.bulk.cause_record import restored
 from einvoice.bulk.execution import causes as execution
 from einvoice.editing.edits import apply
 from einvoice.result import ValidationResult
@@ -76,6 +77,23 @@ def test_one_cause_in_both_syntaxes_without_values_that_differ():
     assert (cause.name, cause.files) == ("set BT-112", ("ubl.xml", "cii.xml"))
     assert cause.text("en") == "Correct invoice total amount with VAT (BT-112)"
     assert cause.text("de") == "Rechnungsbetrag mit Umsatzsteuer (BT-112) berichtigen"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [LOWER, TOTAL, (b">400.00</cbc:PayableAmount>", b">500.00</cbc:PayableAmount>")]
+)
+def test_a_question_about_one_file_is_one_about_many(old, new):
+    wrong = invoice(1, (old, new))
+    (cause,) = einvoice.validate(wrong).causes()
+    (common,) = einvoice.validate_many({"a.xml": wrong}, workers=0, progress=False).causes(progress=False)
+    assert len(common.alternatives) == 1
+    assert common.is_question == cause.is_question == (new not in (LOWER[1], TOTAL[1]))
+
+
+def test_records_of_earlier_versions_know_only_questions_between_changes():
+    edit = ["set", "BT-5", "DocumentCurrencyCode", "eur", "EUR"]
+    stored = [["one", [[edit]], ["A"], 1, 1, True, True], ["two", [[edit], [edit]], ["A"], 1, 1, True, True]]
+    assert [it.is_question for it in restored({"causes": stored}).causes] == [False, True]
 
 
 def test_the_proof_is_a_validation(results, causes):
