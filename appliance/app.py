@@ -39,6 +39,7 @@ from appliance.transport.connections import OpenConnections
 from appliance.transport.forwarded import ForwardedHeaders
 from appliance.transport.middleware import DrainBody, ErrorBoundary
 from appliance.transport.problem_responses import install_problem_handlers
+from appliance.transport.uploads import BATCH_FILES, MAX_FILE_BYTES, MAX_FORM_BYTES
 from appliance.workers.memory import collect_garbage
 from appliance.workers.pool import WorkerPool
 
@@ -98,7 +99,7 @@ def _with_middleware(app: FastAPI, services: Services, keys: KeyRing) -> ASGIApp
         holder = _daemon_holder(settings, keys)
         layers = KositDaemon(layers, services)
         layers = AuthMiddleware(layers, keys, services.quotas, required, posts_to_daemon, holder)
-    layers = DrainBody(ErrorBoundary(layers))
+    layers = DrainBody(ErrorBoundary(layers), settings.upload_seconds, _largest_request(settings))
     if settings.cors_origins:
         layers = CORSMiddleware(layers, **_cors(settings))
     layers = ForwardedHeaders(AccessLog(layers, services.metrics), settings)
@@ -108,6 +109,11 @@ def _with_middleware(app: FastAPI, services: Services, keys: KeyRing) -> ASGIApp
         await layers(scope, receive, send)
 
     return application
+
+
+def _largest_request(settings: Settings) -> int:
+    """Return the size in bytes of the largest request that is not refused: a full batch, or the archive of a job."""
+    return max(BATCH_FILES.max_files * MAX_FILE_BYTES, settings.job_megabytes << 20) + MAX_FORM_BYTES
 
 
 def _daemon_holder(settings: Settings, keys: KeyRing) -> str:

@@ -149,7 +149,9 @@ class Settings(BaseSettings):
         description="Time at shutdown during which /readyz answers 503 but requests are still accepted (seconds).",
     )
     keep_alive_seconds: int = Field(
-        default=5, ge=1, description="Time after which an idle connection is closed (seconds)."
+        default=20,
+        ge=1,
+        description="Time after which an idle connection is closed; longer than clients keep one (seconds).",
     )
     shutdown_seconds: int = Field(
         default=30, ge=0, description="Maximum wait for running requests at shutdown (seconds)."

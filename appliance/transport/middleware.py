@@ -12,19 +12,23 @@ from appliance.transport.problem_responses import problem_response, release_fram
 
 log = logging.getLogger(__name__)
 
-DRAIN_SECONDS = 5
-DRAIN_BYTES = 32 * 1024 * 1024
-
 
 class DrainBody:
     """Sends the response at once, reads what is left of the request body within limits, then closes the connection.
 
     A refused upload is answered before it ends. Closing the connection at that point makes many clients report a broken
     connection instead of the response; keeping it open makes the server read the remaining body, whatever its size.
+
+    Args:
+        app: next ASGI application.
+        seconds: time limit for the rest of a body: as for an upload that is not refused.
+        max_bytes: maximum size of the rest of a body: that of the largest request that is not refused.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, seconds: float, max_bytes: int) -> None:
         self.app = app
+        self._seconds = seconds
+        self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; drain its body if the response comes first."""
@@ -48,21 +52,20 @@ class DrainBody:
                 message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
             if message["type"] == "http.response.body" and not message.get("more_body", False) and closing:
                 await send({**message, "more_body": True})
-                await _drain(receive)
+                await self._drain(receive)
                 message = {"type": "http.response.body"}
             await send(message)
 
         await self.app(scope, tracking_receive, draining_send)
 
-
-async def _drain(receive: Receive) -> None:
-    remaining = DRAIN_BYTES
-    with anyio.move_on_after(DRAIN_SECONDS):
-        while remaining > 0:
-            message = await receive()
-            if message["type"] != "http.request" or not message.get("more_body", False):
-                return
-            remaining -= len(message.get("body", b""))
+    async def _drain(self, receive: Receive) -> None:
+        remaining = self._max_bytes
+        with anyio.move_on_after(self._seconds):
+            while remaining > 0:
+                message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+                remaining -= len(message.get("body", b""))
 
 
 class ErrorBoundary:
