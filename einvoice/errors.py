@@ -4,6 +4,7 @@
     ├── UnreadableDocument              the file cannot be read as an invoice; one subclass per cause
     │   ├── EmptyFile                   FILE-EMPTY
     │   ├── UnsupportedFormat           FILE-FORMAT           neither XML nor PDF
+    │   ├── EmptyArchive                FILE-ARCHIVE-EMPTY    a ZIP without files
     │   ├── PdfSupportMissing           FILE-PDF              a PDF, but pikepdf is not installed
     │   ├── NotAPdf                     FILE-NO-PDF           a PDF is required
     │   ├── PdfDamaged                  FILE-PDF-DAMAGED      cannot be repaired
@@ -131,6 +132,14 @@ class UnsupportedFormat(UnreadableDocument):
     code = "FILE-FORMAT"
     problem = "unsupported_file"
     sentence = "The file is neither XML nor PDF; found: {found}."
+
+
+class EmptyArchive(UnreadableDocument):
+    """The file is a ZIP that contains no files."""
+
+    code = "FILE-ARCHIVE-EMPTY"
+    problem = "empty_archive"
+    sentence = "The file is a ZIP that contains no files."
 
 
 class PdfSupportMissing(UnreadableDocument):

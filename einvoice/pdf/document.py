@@ -22,7 +22,7 @@ def parse(hybrid: Hybrid) -> etree._ElementTree:
     name = quote(hybrid.chosen.name)
     try:
         document = xml.parse(hybrid.xml)
-    except (errors.NotWellFormed, errors.EmptyFile, errors.UnsupportedFormat) as error:
+    except (errors.NotWellFormed, errors.EmptyFile, errors.UnsupportedFormat, errors.EmptyArchive) as error:
         reason = error.sentence.format(**error.values)
         raise errors.EmbeddedXmlNotWellFormed(
             name=name, reason=reason, line=error.line or 1, column=error.column or 1

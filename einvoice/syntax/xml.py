@@ -101,6 +101,7 @@ def _read(file: BinaryIO, limits: Limits) -> bytes:
 _BLANK: Final = b" \t\r\n"
 _NOTHING: Final = _BLANK + b"\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16
 _ZIP: Final = b"PK\x03\x04"
+_EMPTY_ZIP: Final = b"PK\x05\x06"
 _SIGNATURES: Final = (
     (b"\x89PNG", "PNG"),
     (b"\xff\xd8\xff", "JPEG"),
@@ -168,6 +169,8 @@ def parse(data: bytes, limits: Limits = DEFAULT, *, keep_blanks: bool = True) ->
         raise errors.TooLarge(limit=limits.bytes)
     if not data[:1024].strip(_NOTHING) and not data.strip(_NOTHING):  # a copy of a large file takes time
         raise errors.EmptyFile
+    if data.startswith(_EMPTY_ZIP):
+        raise errors.EmptyArchive
     found = sniff(data)
     if found != "xml":
         raise errors.UnsupportedFormat(found="PDF" if found == "pdf" else found)

@@ -14,6 +14,7 @@ from einvoice import errors
 from einvoice.resources import rules_folder
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
+from tests.helpers.archives import archive
 from tests.helpers.properties import examples
 
 UBL = "urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"
@@ -34,6 +35,7 @@ BAD: dict[str, tuple[bytes, type[errors.UnreadableDocument], dict[str, object]]]
     "zeros only": (bytes(512), errors.EmptyFile, {}),
     "PNG": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", errors.UnsupportedFormat, {"found": "PNG"}),
     "ZIP": (b"PK\x03\x04\x14\0\0\0", errors.UnsupportedFormat, {"found": "ZIP"}),
+    "empty ZIP": (archive([]), errors.EmptyArchive, {}),
     "JSON": (b'\n{"invoice_number": "1"}', errors.UnsupportedFormat, {"found": "JSON"}),
     "HTML": (b"<!doctype HTML><p>Login", errors.UnsupportedFormat, {"found": "HTML"}),
     "PDF": (b"%PDF-1.7\n", errors.UnsupportedFormat, {"found": "PDF"}),
