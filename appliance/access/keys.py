@@ -251,8 +251,10 @@ class KeyFile:
             folder = self.path.parent
             raise ValueError(f"{folder}/{error}. Nothing was changed; correct or remove the line first") from None
         if plan not in (plans := self.plans()):
-            variable = f"{PLAN_PREFIX}{plan.upper().replace('-', '_')}"
-            raise ValueError(f"{unknown_plan(plan, plans)}. Define it first: {variable}=… in {self.path}")
+            message = unknown_plan(plan, plans)
+            if (variable := plan_variable(plan)) not in map(plan_variable, plans):
+                message += f". Define it first: {variable}=… in {self.path}"
+            raise ValueError(message)
 
     def _free_label(self, name: str) -> str:
         labels = {key.label for key in (*self.read(), *self.environment_keys())}
@@ -295,8 +297,15 @@ def environment_lines(environ: Mapping[str, str]) -> list[Line]:
 
 
 def unknown_plan(plan: str, plans: Iterable[str]) -> str:
-    """Return the message about a plan that is not one of `plans`."""
-    return f"no plan {plan!r}; known: {', '.join(sorted(plans))}"
+    """Return the message about a plan that is not one of `plans`; it names the one that differs in case only."""
+    known = sorted(plans)
+    meant = next((name for name in known if plan_variable(name) == plan_variable(plan)), None)
+    return f"no plan {plan!r}; " + (f"did you mean {meant!r}?" if meant else f"known: {', '.join(known)}")
+
+
+def plan_variable(plan: str) -> str:
+    """Return the name of the variable that defines a plan."""
+    return f"{PLAN_PREFIX}{plan.upper().replace('-', '_')}"
 
 
 class KeyRing:

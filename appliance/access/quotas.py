@@ -15,7 +15,7 @@ RETRY_SECONDS = 5
 """Seconds to wait before retrying an unavailable quota store."""
 
 DAILY_REQUESTS = ProblemType("daily_usage_limit", 429, example={"limit": 1000, "left": 0})
-DAILY_FILES = ProblemType("daily_validation_limit", 429, example={"limit": 100, "left": 2})
+DAILY_FILES = ProblemType("daily_validation_limit", 429, example={"limit": 100, "left": 2, "count": 10})
 
 
 class Quotas:
@@ -47,7 +47,7 @@ class Quotas:
         used = await self._consume(now.date().isoformat(), f"{quota.code}:{holder}", count, limit)
         if used + count > limit:
             headers = {"Retry-After": str(_seconds_until_midnight(now))}
-            raise Problem(quota, headers=headers, limit=limit, left=max(0, limit - used))
+            raise Problem(quota, headers=headers, limit=limit, left=max(0, limit - used), count=count)
 
     async def release(self, holder: str, quota: ProblemType, limit: int | None, day: str) -> None:
         """Uncount a unit that was counted on `day` (see `today`); after midnight there is nothing to uncount."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from appliance.api.dependencies import CurrentCaller
+from appliance.api.dependencies import INVALID_LANGUAGE, CurrentCaller
 from appliance.api.responses import problem_responses
 from appliance.artifacts.links import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, ARTIFACTS_UNAVAILABLE
 from appliance.contract.paths import API, ARTIFACT_FILES
@@ -17,10 +17,9 @@ _PDF: dict[int | str, dict[str, Any]] = {
     200: {"description": "The PDF.", "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}
 }
 _FILE = Path(description="File name of the PDF.", json_schema_extra={"enum": list(ARTIFACT_FILES.values())})
-_PROBLEMS = problem_responses(
-    ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX, REFERENCE_LIMIT
-)
-_DELETE_PROBLEMS = problem_responses(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE)
+_COMMON = (INVALID_LANGUAGE, ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE)
+_PROBLEMS = problem_responses(*_COMMON, BUSY, TOO_COMPLEX, REFERENCE_LIMIT)
+_DELETE_PROBLEMS = problem_responses(*_COMMON)
 
 
 def routes(services: Services) -> APIRouter:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import einvoice
-from appliance.api.dependencies import CurrentCaller
+from appliance.api.dependencies import INVALID_LANGUAGE, CurrentCaller
 from appliance.api.documents import DOCUMENT_RIGHTS
 from appliance.api.jobs import PATH as JOBS
 from appliance.api.jobs import job_limits
@@ -143,7 +143,7 @@ def routes(services: Services) -> APIRouter:
         name="capabilities",
         response_model=Capabilities,
         response_description="The capabilities.",
-        responses=problem_responses(),
+        responses=problem_responses(INVALID_LANGUAGE),
     )
     async def get_capabilities(request: Request, caller: CurrentCaller) -> Response:
         """Verify the key and return its entitlements, the limits, rule sets and engines, and all endpoints."""

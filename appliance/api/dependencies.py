@@ -13,15 +13,13 @@ from appliance.access.keys import Key
 from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.schemas import Plan
 from appliance.contract.values import LANGUAGES, Language
-from einvoice.localization import Messages
 
 INVALID_ASSESS = ProblemType("invalid_assess", 422, example={"known": "true | false", "value": "yes"})
 INVALID_CAUSES = ProblemType("invalid_causes", 422, example={"known": "true | false", "value": "yes"})
 INVALID_LETTER = ProblemType("invalid_letter", 422, example={"known": "true | false", "value": "yes"})
 INVALID_LINKS = ProblemType("invalid_links", 422, example={"known": "true | false", "value": "no"})
-INVALID_LANGUAGE = ProblemType("invalid_lang", 422, example={"known": "de or en", "value": "fr"})
+INVALID_LANGUAGE = ProblemType("invalid_lang", 422, example={"known": "de | en", "value": "fr"})
 
-_WORDS = Messages("appliance", "words")
 _LANG = Query(description="Language of the texts.")
 
 
@@ -58,8 +56,7 @@ async def query_language(request: Request, lang: Annotated[str, _LANG] = LANGUAG
     """
     known = request.app.state.languages
     if lang not in known:
-        separator = f" {_WORDS[known[0]]['or']} "  # the language of the response
-        raise Problem(INVALID_LANGUAGE, known=separator.join(known), value=lang)
+        raise Problem(INVALID_LANGUAGE, known=" | ".join(known), value=lang)
     return lang
 
 

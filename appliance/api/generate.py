@@ -91,7 +91,9 @@ def routes(services: Services) -> APIRouter:
         record_verdict(services, request, outcome, invoice)
         return Response(with_artifacts(body, artifacts), media_type="application/json", headers=NO_STORE)
 
-    @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problem_responses())
+    @router.get(
+        "/schemas/invoice-draft.json", response_description="The schema.", responses=problem_responses(INVALID_LANGUAGE)
+    )
     def invoice_draft_schema(request: Request) -> Response:
         """Return the JSON Schema (2020-12) of drafts."""
         return _schema_document().response(request)

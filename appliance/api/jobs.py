@@ -47,7 +47,12 @@ PATH: Final = f"{API}/jobs"
 RIGHT: Final = "can_use_jobs"
 
 JOB_EXPIRED = ProblemType("job_expired", 410)
-JOB_NOT_DONE = ProblemType("job_not_done", 409, example={"done": 1216, "total": 20_000})
+JOB_NOT_DONE: Final = {
+    "files": ProblemType("job_not_done", 409, example={"done": 1216, "total": 20_000}),
+    "causes": ProblemType("job_not_done", 409, message="job_searches_causes"),
+    "summary": ProblemType("job_not_done", 409, message="job_is_summarized"),
+}
+"""Problems of a job that is not done, by its phase."""
 JOBS_NOT_OFFERED = ProblemType("jobs_not_offered", 501)
 
 _RETRY_SECONDS: Final = 10
@@ -56,7 +61,7 @@ _MEDIA_TYPES: Final = {"jsonl": "application/jsonl", "csv": "text/csv; charset=u
 _COMMON = (INVALID_LANGUAGE, RIGHT_REQUIRED, JOBS_NOT_OFFERED, JOBS_UNAVAILABLE)
 _LIST = problem_responses(*_COMMON)
 _ONE = problem_responses(*_COMMON, JOB_NOT_FOUND, JOB_EXPIRED)
-_RESULTS = problem_responses(*_COMMON, JOB_NOT_FOUND, JOB_EXPIRED, JOB_NOT_DONE)
+_RESULTS = problem_responses(*_COMMON, JOB_NOT_FOUND, JOB_EXPIRED, JOB_NOT_DONE["files"])
 _CREATE = problem_responses(
     *_COMMON,
     INVALID_FORM,
@@ -269,7 +274,7 @@ async def _finished(jobs: JobRunner, caller: Caller, id: str) -> tuple[Job, Prog
     progress = await _progress(jobs, job)
     if progress.phase != "done":
         headers = {"Retry-After": str(_RETRY_SECONDS)}
-        raise Problem(JOB_NOT_DONE, headers=headers, done=progress.done, total=job.files)
+        raise Problem(JOB_NOT_DONE[progress.phase], headers=headers, done=progress.done, total=job.files)
     return job, progress
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
 from appliance.api import artifacts, batch, capabilities, catalog, documents, generate, jobs, validate
-from appliance.api.dependencies import current_caller
+from appliance.api.dependencies import current_caller, query_language
 from appliance.contract.paths import API
 from appliance.services import Services
 
@@ -22,7 +22,7 @@ REQUIRED_ENTITLEMENTS: Final[Mapping[str, str]] = {
 
 def routes(services: Services) -> APIRouter:
     """Return all routes of the interface."""
-    router = APIRouter(dependencies=[Depends(current_caller)])
+    router = APIRouter(dependencies=[Depends(current_caller), Depends(query_language)])
     for module in (validate, batch, generate, documents, jobs, capabilities, catalog, artifacts):
         router.include_router(module.routes(services))
     return router

@@ -17,7 +17,7 @@ from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
 from appliance.transport.forwarded import is_in
 from appliance.transport.joined_writes import JoinedWrites
-from appliance.transport.problem_responses import details_response, requested_language
+from appliance.transport.problem_responses import details_response, localized_details
 
 log = logging.getLogger(__name__)
 
@@ -241,8 +241,8 @@ class _HttpProtocol(HttpToolsProtocol):
 
     def _refusal(self, problem: Problem) -> bytes:
         scope = {"type": "http", "headers": [], "query_string": self._query()}
-        language = requested_language(scope, self.settings.languages)
-        response = details_response(problem.to_dict(language), problem.headers)
+        details = localized_details(problem, scope, self.settings.languages)
+        response = details_response(details, problem.headers)
         status = http.HTTPStatus(response.status_code)
         headers = [*self.server_state.default_headers, *response.raw_headers, (b"connection", b"close")]
         lines = [b"HTTP/1.1 %d %b" % (status, status.phrase.encode()), *(b"%b: %b" % header for header in headers)]

@@ -18,7 +18,7 @@ from appliance.contract.values import LANGUAGES, Language
 def problem_response(problem: Problem, scope: Scope) -> Response:
     """Return the response for a problem."""
     known: tuple[Language, ...] = getattr(scope["app"].state, "languages", LANGUAGES)
-    return details_response(problem.to_dict(requested_language(scope, known)), problem.headers)
+    return details_response(localized_details(problem, scope, known), problem.headers)
 
 
 def details_response(details: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
@@ -31,10 +31,16 @@ def details_response(details: dict[str, Any], headers: Mapping[str, str] | None 
     )
 
 
-def requested_language(scope: Scope, known: tuple[Language, ...]) -> Language:
-    """Return the language of the query; the first of the known ones for a missing or unknown one."""
-    lang = HTTPConnection(scope).query_params.get("lang", "")
-    return lang if lang in known else known[0]
+def localized_details(problem: Problem, scope: Scope, known: tuple[Language, ...]) -> dict[str, Any]:
+    """Return the details of a problem in the language of the query, by default the first of the known ones.
+
+    For an unknown language, title and detail are in all languages of the contract: its reader may know one of them.
+    """
+    lang = HTTPConnection(scope).query_params.get("lang", known[0])
+    details, *others = (problem.to_dict(it) for it in ((lang,) if lang in known else LANGUAGES))
+    for other in others:
+        details |= {name: f"{details[name]} / {other[name]}" for name in ("title", "detail")}
+    return details
 
 
 def release_frames(error: BaseException | None) -> None:

@@ -21,7 +21,11 @@ MAX_FORM_BYTES = 1_048_576
 _PIECE_BYTES: Final = 1 << 20
 """Size from which a piece of a file is passed on."""
 
-INVALID_FORM = ProblemType("invalid_form", 422)
+INVALID_FORM = ProblemType("invalid_form", 422, example={"field": "file", "found": "application/json"})
+_NO_BOUNDARY = ProblemType("invalid_form", 422, message="form_without_boundary")
+_NAMELESS_PART = ProblemType("invalid_form", 422, message="part_without_name")
+_INCOMPLETE_FORM = ProblemType("invalid_form", 422, message="incomplete_form")
+_DAMAGED_FORM = ProblemType("invalid_form", 422, message="damaged_form")
 NO_FILE = ProblemType("no_file", 422, example={"field": "file"})
 TOO_MANY_FILES = ProblemType("too_many_files", 422, example={"field": "files", "limit": 10})
 ONE_FILE_EXPECTED = ProblemType("one_file_expected", 422, example={"field": "file"})
@@ -96,22 +100,27 @@ async def read_form(
         Problem: the form is invalid, has no file or too many, is too large, or is too slow.
     """
     media_type, options = parse_options_header(content_type)
-    if media_type != "multipart/form-data" or not options.get("boundary"):
-        raise Problem(INVALID_FORM)
+    if media_type != "multipart/form-data":
+        raise Problem(INVALID_FORM, field=file_field.name, found=content_type)
+    if not options.get("boundary"):
+        raise Problem(_NO_BOUNDARY, field=file_field.name)
+    failure, size = _DAMAGED_FORM, 0
     try:
         reader = _FormReader(options["boundary"], file_field)
         async with asyncio.timeout(seconds) as limit:
             async for chunk in stream:
                 if chunk:  # the last one is empty
                     reserve(len(chunk))
+                    size += len(chunk)
                     reader.feed(chunk)
                 if sink is not None and len(reader.content) >= _PIECE_BYTES:
                     await sink(reader.take())
                     limit.reschedule(asyncio.get_running_loop().time() + seconds)
+        failure = _INCOMPLETE_FORM
         return reader.form()
     except MultipartError as error:
         error.__traceback__ = None  # it refers to the content, and to the parser, which keeps the error
-        raise Problem(INVALID_FORM) from None
+        raise Problem(failure, field=file_field.name, size=size, reason=str(error)) from None
     except TimeoutError:
         raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
 
@@ -176,7 +185,7 @@ class _FormReader:
 
     def _begin_part(self, part: MultipartSegment) -> None:
         if not part.name:
-            raise Problem(INVALID_FORM)
+            raise Problem(_NAMELESS_PART, field=self._file_field.name)
         field = self._file_field
         self._name = _utf8(part.name)
         self._file_name = _utf8(part.filename or "") or field.name

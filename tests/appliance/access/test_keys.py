@@ -130,6 +130,8 @@ def test_unknown_plan_is_refused(tmp_path, monkeypatch, capsys):
     message = capsys.readouterr().err
     assert all(word in message for word in ("'trail'", "business, trial", "EINVOICE_PLAN_TRAIL"))
     assert (tmp_path / "keys.env").read_text() == "EINVOICE_PLAN_TRIAL=can_use_api"
+    assert main(["keys", "add", "acme", "--plan", "TRIAL"]) == 1
+    assert capsys.readouterr().err.strip().endswith("no plan 'TRIAL'; did you mean 'trial'?")
     assert main(["keys", "add", "acme", "--plan", "trial"]) == 0
 
 

@@ -5,12 +5,15 @@ import io
 import json
 import os
 import signal
+from typing import get_args
 
 import httpx
 import pytest
 
 import einvoice
-from appliance.archive_jobs.records import PARTS
+from appliance.api.jobs import JOB_NOT_DONE
+from appliance.archive_jobs.records import PARTS, Phase
+from appliance.contract.problems import Problem
 from tests.helpers.archives import archive
 from tests.helpers.served import API, CII, UBL, WRONG, assert_problem, http, key_in, serving
 from tests.helpers.waiting import SECONDS, wait_until
@@ -89,6 +92,7 @@ def test_summary(server, job):
     assert [(it["text"], it["files"], it["valid"]) for it in summary["causes"]["items"]] == [
         (it.text("en"), len(it.files), it.valid) for it in causes
     ]
+    assert [it["is_question"] for it in summary["causes"]["items"]] == [it.is_question for it in causes]
     figures = {name: summary["causes"][name] for name in ("examined", "invalid", "solvable", "incomplete")}
     assert figures == {"examined": 2, "invalid": 2, "solvable": 2, "incomplete": 0}
 
@@ -165,6 +169,16 @@ def test_results_of_a_job_that_is_not_done(server):
     assert int(response.headers["retry-after"]) > 0
     assert server.client.get(url).json()["results"] is None
     server.client.delete(url)
+
+
+def test_problem_of_a_job_that_is_not_done_says_what_is_done():
+    said = [Problem(it, done=7, total=7).to_dict("en")["detail"].partition(". ")[0] for it in JOB_NOT_DONE.values()]
+    assert said == [
+        "7 of 7 files are validated",
+        "All files (7) are validated; common causes are still being searched for",
+        "All files (7) are validated; the summary is still being made",
+    ]
+    assert {*JOB_NOT_DONE, "done"} == set(get_args(Phase))
 
 
 def encrypted():

@@ -89,8 +89,9 @@ def test_daily_limits(server):
     server.add_plan("EINVOICE_PLAN_SMALL=can_use_api,can_batch,daily_usage_limit=3,daily_validation_limit=2")
     key = server.add_key("small-plan", "small")
     ten = [("files", ("a.xml", UBL))] * 3
-    over = http.post(server.base.join(BATCH), headers=key, files=ten)
-    assert_problem(over, 429, "daily_validation_limit")
+    over = http.post(server.base.join(BATCH), headers=key, files=ten, params={"lang": "en"})
+    detail = assert_problem(over, 429, "daily_validation_limit").detail
+    assert detail == "Files in this request: 3. The plan allows 2 validated files per day (UTC); 2 remaining."
     assert 0 < int(over.headers["Retry-After"]) <= 86_401
     assert http.post(server.base.join(BATCH), headers=key, files=ten[:2]).status_code == 200
     assert_problem(
@@ -257,10 +258,26 @@ def test_etags_differ_by_language(server):
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("POST", VALIDATE), ("POST", BATCH), ("POST", GENERATE), ("GET", f"{API}/errors/catalog")]
+    ("method", "path"),
+    [
+        *(("POST", path) for path in (VALIDATE, BATCH, GENERATE)),
+        *(("GET", f"{API}/{path}") for path in ("errors/catalog", "capabilities", "schemas/invoice-draft.json")),
+        *(("GET", f"{API}/{path}") for path in ("artifacts/unknown/report.pdf", "jobs", "jobs/unknown")),
+    ],
 )
 def test_unknown_languages(server, method, path):
-    assert_problem(server.client.request(method, path, params={"lang": "fr"}), 422, "invalid_lang")
+    response = server.client.request(method, path, params={"lang": "fr"})
+    problem = assert_problem(response, 422, "invalid_lang")
+    assert problem.title == "Unbekannte Sprache / Unknown language"
+    assert problem.detail == (
+        "Der Parameter lang muss de | en sein, nicht „fr“. / The parameter lang must be de | en, not “fr”."
+    )
+
+
+def test_other_problems_in_an_unknown_language(server):
+    """The key is checked before the language."""
+    problem = assert_problem(http.get(server.base.join(VALIDATE), params={"lang": "fr"}), 401, "key_missing")
+    assert problem.title == "Kein API-Schlüssel / No API key"
 
 
 # ---------------------------------------------------------------- 4.7 artifacts

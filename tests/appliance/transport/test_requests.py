@@ -142,13 +142,13 @@ def test_huge_body_is_not_read(server):
     def body() -> Iterator[bytes]:
         nonlocal chunks
         yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n'
-        for _ in range(200):
+        for _ in range(400):
             chunks += 1
             yield b" " * 1_000_000
 
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
     assert_problem(server.client.post(VALIDATE, content=body(), headers=headers), 413, "file_too_large")
-    assert chunks < 100
+    assert chunks < 200, "as much as the largest request is read after the answer"
 
 
 def test_forms_without_exactly_one_file(server):
@@ -162,25 +162,30 @@ def test_forms_without_exactly_one_file(server):
 
 def test_invalid_forms(server):
     post = server.client.post
-    multipart = {"Content-Type": "multipart/form-data; boundary=b"}
-    assert_problem(post(VALIDATE), 422, "invalid_form")
-    assert_problem(post(VALIDATE, json={"file": "x"}), 422, "invalid_form")
-    assert_problem(post(VALIDATE, data={"file": "x"}), 422, "invalid_form")
-    assert_problem(
-        post(VALIDATE, content=b"--b--\r\n", headers={"Content-Type": "multipart/form-data"}), 422, "invalid_form"
-    )
-    assert_problem(post(VALIDATE, content=b"no boundary here", headers=multipart), 422, "invalid_form")
+    multipart = {"headers": {"Content-Type": "multipart/form-data; boundary=b"}}
     cut_off = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n' + UBL
-    assert_problem(post(VALIDATE, content=cut_off, headers=multipart), 422, "invalid_form")
     nameless = b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n"
-    assert_problem(post(VALIDATE, content=nameless, headers=multipart), 422, "invalid_form")
+    refused = [
+        ({}, "content type is “”"),
+        ({"json": {"file": "x"}}, "content type is “application/json”"),
+        ({"data": {"file": "x"}}, "content type is “application/x-www-form-urlencoded”"),
+        ({"content": b"--b--\r\n", "headers": {"Content-Type": "multipart/form-data"}}, "lacks its boundary"),
+        ({"content": b"no boundary here", **multipart}, "missing after 16 bytes"),
+        ({"content": b"--b, with more behind it", **multipart}, "cannot be read. The file"),
+        ({"content": cut_off, **multipart}, f"missing after {len(cut_off)} bytes"),
+        ({"content": nameless, **multipart}, "has no name"),
+    ]
+    for request, told in refused:
+        detail = assert_problem(post(VALIDATE, params={"lang": "en"}, **request), 422, "invalid_form").detail
+        assert told in detail
+        assert "in the field file" in detail
 
 
 @pytest.mark.parametrize("lang", ["fr", "DE", "", "<script>" * 30 + "\x07"])
 def test_unknown_languages(server, lang):
     response = server.client.post(VALIDATE, params={"lang": lang}, files={"file": UBL})
     problem = assert_problem(response, 422, "invalid_lang")
-    assert len(problem.detail) < 120
+    assert len(problem.detail) < 200
     assert "\x07" not in problem.detail
 
 
