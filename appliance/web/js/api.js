@@ -37,6 +37,40 @@ export async function documentOf(name, key, lang, file) {
   return (await request(`api/external/${name}?lang=${lang}`, options)).json();
 }
 
+/** Validate a ZIP in the background, and return the job. */
+export async function createJob(key, lang, file, engine) {
+  const form = new FormData();
+  if (engine) {
+    form.append("engine", engine);
+  }
+  form.append("file", file, file.name);
+  return (await request(`api/external/jobs?lang=${lang}`, { method: "POST", headers: { "X-API-Key": key }, body: form })).json();
+}
+
+/** Return the jobs of the key, the latest first. */
+export async function listJobs(key, lang) {
+  return (await requestJob("", key, lang)).json();
+}
+
+/** Return a job: its state, its progress and its results. */
+export async function stateOfJob(key, lang, id) {
+  return (await requestJob(`/${id}`, key, lang)).json();
+}
+
+/** Return a result of a job, such as "results.csv". */
+export async function jobResult(key, lang, id, part) {
+  return (await requestJob(`/${id}/${part}`, key, lang)).blob();
+}
+
+/** Erase a job with its results. */
+export async function deleteJob(key, lang, id) {
+  await requestJob(`/${id}`, key, lang, "DELETE");
+}
+
+function requestJob(path, key, lang, method = "GET") {
+  return request(`api/external/jobs${path}?lang=${lang}`, { method, headers: { "X-API-Key": key } });
+}
+
 /** Return the PDF of an artifact link. */
 export async function artifact(key, lang, url) {
   // Use the path only: the page may be open under a different host name of the appliance.

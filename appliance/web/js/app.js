@@ -5,10 +5,11 @@ import { assessmentBox } from "./assessment.js";
 import { causesSection, hasCauses } from "./causes.js";
 import { csv } from "./csv.js";
 import { documentButtons } from "./documents.js";
-import { copyText, el, save } from "./dom.js";
+import { copyText, el, onFilesDropped, save } from "./dom.js";
 import { fileList } from "./file_list.js";
 import { findingsList, sortedFindings } from "./findings.js";
 import { formatSize } from "./format.js";
+import { isArchive, JobList } from "./jobs.js";
 import { LABELS, LANGUAGES, preferredLanguage } from "./labels.js";
 import { readSource } from "./source.js";
 import { problemSummary, resultSummary } from "./summary.js";
@@ -34,6 +35,8 @@ const state = {
   view: null,
 };
 
+const jobs = new JobList(byId("jobs"), { key, lang: () => state.lang, options: () => state.options, setStatus, showError });
+
 // ------------------------------------------------------------------ validation
 
 async function addFiles(files) {
@@ -47,7 +50,13 @@ async function addFiles(files) {
     return;
   }
   state.pending = [];
-  await run(files.map((file) => ({ file, name: file.name })), { replace: true });
+  for (const archive of files.filter(isArchive)) {
+    await jobs.start(archive);
+  }
+  const entries = files.filter((file) => !isArchive(file)).map((file) => ({ file, name: file.name }));
+  if (entries.length) {
+    await run(entries, { replace: true });
+  }
 }
 
 /** Validate entries and show the results. With `replace` they replace the current entries. */
@@ -106,14 +115,16 @@ async function verifyKey() {
   }
   state.checkedKey = key();
   try {
-    const { limits, plan_type: plan, engines, entitlements, convert, fix } = await capabilities(key(), state.lang);
+    const known = await capabilities(key(), state.lang);
+    const { limits, plan_type: plan, engines, entitlements, convert, fix } = known;
     Object.assign(state.limits, limits);
     showEngines(engines, entitlements.can_use_reference);
     const rights = { convert: convert.available, fix: fix.available };
     Object.assign(state, { plan, rights, validKey: state.checkedKey });
+    byId("error").replaceChildren();
+    await jobs.offer(known.jobs);
     updateKeyHint();
     updateDropHint();
-    byId("error").replaceChildren();
     await addFiles(state.pending);
   } catch (error) {
     state.checkedKey = null;
@@ -368,6 +379,7 @@ function showError(error, retry) {
   byId("error").scrollIntoView({ block: "nearest", behavior: "instant" });
   if (keyError) {
     Object.assign(state, { checkedKey: null, validKey: null });
+    jobs.clear();
     updateKeyHint();
     byId("key").focus();
     byId("key").select();
@@ -386,8 +398,12 @@ function updateKeyHint() {
 }
 
 function updateDropHint() {
-  const maxSize = formatSize(state.limits.max_upload_size_bytes, state.lang);
-  byId("drop-hint").textContent = LABELS[state.lang].dropHint({ size: maxSize });
+  const labels = LABELS[state.lang];
+  const hints = [labels.dropHint({ size: formatSize(state.limits.max_upload_size_bytes, state.lang) })];
+  if (jobs.limits?.available) {
+    hints.push(labels.dropHintZip({ size: formatSize(jobs.limits.max_size_bytes, state.lang) }));
+  }
+  byId("drop-hint").textContent = hints.join(" ");
 }
 
 function setLanguage(lang) {
@@ -402,6 +418,7 @@ function setLanguage(lang) {
     element.setAttribute("aria-label", labels[element.dataset.i18nAria]);
   }
   setPressed("[data-lang]", (button) => button.dataset.lang === lang);
+  jobs.render();
   updateKeyHint();
   updateDropHint();
 }
@@ -461,31 +478,13 @@ function addListeners() {
   byId("key").addEventListener("change", verifyKey);
   byId("key").addEventListener("paste", () => setTimeout(verifyKey));
   byId("files").addEventListener("change", addSelectedFiles);
-  addDropListeners();
+  onFilesDropped(byId("drop-zone"), addFiles);
 }
 
 function addSelectedFiles() {
   const files = [...byId("files").files];
   byId("files").value = ""; // allow selecting the same file again
   addFiles(files);
-}
-
-function addDropListeners() {
-  const dropZone = byId("drop-zone");
-  let depth = 0; // dragenter and dragleave also fire for child elements
-  const setDragOver = (step) => {
-    depth = step ? depth + step : 0;
-    dropZone.classList.toggle("drag-over", depth > 0);
-  };
-  document.addEventListener("dragenter", () => setDragOver(1));
-  document.addEventListener("dragleave", () => setDragOver(-1));
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    setDragOver(0);
-    const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
-    addFiles(items.filter((item) => !item.webkitGetAsEntry()?.isDirectory).map((item) => item.getAsFile()));
-  });
 }
 
 addLanguages();

@@ -56,3 +56,21 @@ export function save(blob, name) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
+
+/** Call `handle` with the files, not the folders, that are dropped on the page; `zone` shows that they can be. */
+export function onFilesDropped(zone, handle) {
+  let depth = 0; // dragenter and dragleave also fire for child elements
+  const setDragOver = (step) => {
+    depth = step ? depth + step : 0;
+    zone.classList.toggle("drag-over", depth > 0);
+  };
+  document.addEventListener("dragenter", () => setDragOver(1));
+  document.addEventListener("dragleave", () => setDragOver(-1));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    setDragOver(0);
+    const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+    handle(items.filter((item) => !item.webkitGetAsEntry()?.isDirectory).map((item) => item.getAsFile()));
+  });
+}

@@ -8,8 +8,10 @@ import subprocess
 
 import pytest
 
+from appliance.access.plans import BUSINESS
 from appliance.api.documents import DOCUMENT_RIGHTS
 from appliance.archive_jobs.records import PARTS
+from appliance.contract.schemas import Plan
 from appliance.settings import Settings, variable_name
 from einvoice.draft.draft import Draft
 from einvoice.syntax.specifications import specifications
@@ -19,6 +21,8 @@ from tests.helpers.served import UBL, WRONG
 from tests.helpers.waiting import wait_until
 
 GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
+REPORTED = ("can_autofix", "can_use_inbound_email", "can_export")
+"""Rights that share a row: this service does nothing with them."""
 LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
 
 
@@ -56,6 +60,36 @@ def test_every_locked_version_has_a_hash():
     assert all(entry.count("--hash=sha256:") for entry in re.split(r"\n(?=\S)", text.strip()))
 
 
+def test_guide_lists_exactly_the_rights_and_limits_of_plans():
+    rows = re.findall(r"^\| (`.*?) \|.*\| (.*?) \|$", section("API keys"), re.MULTILINE)
+    documented = {name: granted for names, granted in rows for name in re.findall(r"`(\w+)`", names)}
+    assert documented.keys() == Plan.model_fields.keys() - {"plan_type"}
+    for name, value in BUSINESS.model_dump(include=set(documented)).items():
+        expected = {True: "yes", False: "no", None: "unlimited"}[value]
+        assert documented[name] == ("yes, but `can_export`" if name in REPORTED else expected)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_first_requests(server, tmp_path):
+    text = section("Installation")
+    draft = re.search(r"^cat >draft.json <<'END'\n(.*?)^END$", text, re.DOTALL | re.MULTILINE)[1]
+    (tmp_path / "draft.json").write_text(draft)
+    (tmp_path / "invoice.xml").write_bytes(UBL)
+    (tmp_path / "other.xml").write_bytes(WRONG)
+    answers = [run(line, server, tmp_path) for line in re.findall(r"^curl .*$", text, re.MULTILINE)]
+    validated, batch, capabilities, generated = answers
+    assert (validated["is_valid"], [it["is_valid"] for it in batch["items"]]) == (True, [True, False])
+    assert capabilities["status"] == "ok"
+    assert (generated["is_valid"], generated["xml"][:5]) == (True, "<?xml")
+
+
+def run(line, server, folder):
+    """Run a request of the guide against a server; return its answer."""
+    line = line.replace("ei_…", server.client.headers["X-API-Key"])
+    command = shlex.split(line.replace("http://127.0.0.1:8080/", str(server.base)))
+    return json.loads(subprocess.run([*command, "-sS"], cwd=folder, capture_output=True, check=True).stdout)
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize("name", DOCUMENT_RIGHTS)
 def test_request_of_each_endpoint_for_documents(server, tmp_path, name):
@@ -68,10 +102,7 @@ def test_request_of_each_endpoint_for_documents(server, tmp_path, name):
         "invoice.pdf": server.client.get(pdf).content,
     }.items():
         (tmp_path / file).write_bytes(content)
-    line = lines[0].replace("ei_…", server.client.headers["X-API-Key"])
-    command = shlex.split(line.replace("http://127.0.0.1:8080/", str(server.base)))
-    answer = json.loads(subprocess.run([*command, "-sS"], cwd=tmp_path, capture_output=True, check=True).stdout)
-    assert answer["status"] == "done"
+    assert run(lines[0], server, tmp_path)["status"] == "done"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
