@@ -3,6 +3,7 @@
 A holder may have stored as much as is left: a single one half of the store, each of two a third, and so on.
 """
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,7 @@ class HolderShares:
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
         self._total = 0
+        self._refused_bytes = math.inf
 
     @contextmanager
     def adding(self, holder: str, size: int) -> Iterator[None]:
@@ -43,13 +45,25 @@ class HolderShares:
         try:
             yield
         except BaseException:
-            self.remove(holder, size)
+            self._uncount(holder, size)
             raise
+
+    def refuse(self, size: int) -> None:
+        """Refuse content of this size or more until something is removed: the pages of the file leave no room for it.
+
+        To find that out takes ten times as long as to refuse it.
+        """
+        with self._lock:
+            self._refused_bytes = min(self._refused_bytes, size + ROW_BYTES)
+
+    def allow(self) -> None:
+        """Try content of any size again: pages of the file were freed."""
+        self._refused_bytes = math.inf
 
     def _add(self, holder: str, size: int) -> None:
         with self._lock:
             held, left = self._held[holder] + size, self._capacity - self._total - size
-            if left < 0:
+            if left < 0 or size >= self._refused_bytes:
                 raise StoreError(NO_ROOM)
             if held > left:
                 raise ShareExceeded(SHARE_REACHED)
@@ -57,7 +71,11 @@ class HolderShares:
             self._total += size
 
     def remove(self, holder: str, size: int) -> None:
-        """Uncount content."""
+        """Uncount content that was removed."""
+        self._uncount(holder, size)
+        self.allow()
+
+    def _uncount(self, holder: str, size: int) -> None:
         size += ROW_BYTES
         with self._lock:
             self._total -= size
@@ -72,3 +90,4 @@ class HolderShares:
             held[holder] += size + ROW_BYTES
         with self._lock:
             self._held, self._total = held, held.total()
+        self.allow()

@@ -188,6 +188,7 @@ class SQLiteStore:
         with self._locked() as database:
             if purged:
                 self._empty_log(database)
+                self._shares.allow()
             next_expiry = _next_expiry(database)
             if next_expiry is None:
                 self._shares.reset(())
@@ -313,6 +314,7 @@ class SQLiteStore:
         self._limit_log(database, 2 * self._log_bytes - size - _ROW_OVERHEAD)
         while self._used_bytes(database) + size + _ROW_OVERHEAD > self._file_bytes:
             if not self._drop_tombstones(database):
+                self._shares.refuse(size)
                 raise StoreError(NO_ROOM)
             self._limit_log(database, self._log_bytes)
 

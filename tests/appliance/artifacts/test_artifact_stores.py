@@ -235,6 +235,24 @@ def test_try_put_respects_the_maximum_size(store):
     assert STORE_BYTES / 2 < stored * 60_000 < STORE_BYTES
 
 
+def test_full_file_refuses_at_once_until_something_is_removed(store, folder):
+    """Finding out that pages are missing takes ten times as long as to refuse content, and needs the file."""
+    content = secrets.token_bytes(60_000)
+    with contextlib.suppress(StoreError):
+        for stored in range(300):
+            store.put(str(stored), content, 60, holder=str(stored))
+    with contextlib.closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for size in (60_000, 70_000):
+            with pytest.raises(StoreError, match="reached"):
+                store.try_put("name", bytes(size), 60, holder="other")
+        other.execute("ROLLBACK")
+    store.put("small", b"content", 60, holder="other")
+    store.delete("0", "1", "2")
+    store.put("name", content, 60, holder="other")
+    assert store.get("name") == content
+
+
 def test_try_put_respects_a_lowered_maximum_size(folder, clock):
     content = secrets.token_bytes(900_000)
     store = SQLiteStore(folder, STORE_BYTES, clock)
