@@ -403,7 +403,7 @@ function updateDropHint() {
   if (jobs.limits?.available) {
     hints.push(labels.dropHintZip({ size: formatSize(jobs.limits.max_size_bytes, state.lang) }));
   }
-  byId("drop-hint").textContent = hints.join(" ");
+  byId("drop-hint").textContent = hints.join(". ");
 }
 
 function setLanguage(lang) {

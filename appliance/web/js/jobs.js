@@ -19,7 +19,7 @@ export function isArchive(file) {
 
 /** The list of the jobs of the key, in the element `section`. */
 export class JobList {
-  /** `page` has the functions key(), lang(), options(), setStatus(text) and showError(error, retry). */
+  /** `page` has the functions key(), lang(), options(), setStatus(text, {visible}) and showError(error, retry). */
   constructor(section, page) {
     this.section = section;
     this.page = page;
@@ -145,7 +145,8 @@ class JobRow {
     }
     if (this.isDone) {
       this.render();
-      setStatus(LABELS[lang()].jobCompleted({ name: this.job.filename, result: this.state.textContent }));
+      const completed = LABELS[lang()].jobCompleted({ name: this.job.filename, result: this.state.textContent });
+      setStatus(completed, { visible: false }); // the row says so, too
     } else {
       this.#update(); // the buttons stay, and with them the focus
     }
