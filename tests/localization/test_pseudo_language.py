@@ -193,4 +193,4 @@ def test_message_of_the_service(answers):
     assert problem["code"] == "not_found"
     assert problem["detail"].startswith("⟦Thïs äddrëss")
     assert problem["title"] == "Not found", "a missing text falls back to English"
-    assert answers["contract"]["title"] == "Nicht gefunden", "without the setting, only de and en are answered"
+    assert answers["contract"]["title"] == "Nicht gefunden / Not found", "without the setting, only de and en are known"
