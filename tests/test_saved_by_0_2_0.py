@@ -43,6 +43,7 @@ def test_saved_results_have_texts_and_tables():
     assert "The line net amounts do not add up" in str(saved.summary())
     assert {"BR-CO-10", "BR-CO-13"} == {it.code for it in saved["2026/sum.xml"].findings}
     assert len(saved.to_csv(which="files").splitlines()) == 9
+    assert [(it.name, it.files) for it in saved.summary(by="software")] == [("", 8)]
 
 
 def test_files_of_saved_results_are_found_again():

@@ -95,6 +95,7 @@ class Exports:
         | `payment_terms` | string; BT-20 |
         | `iban` | string; the accounts to pay to (BT-84), without blanks, separated by one |
         | `line_count` | Int64 |
+        | `software` | string; the software that made the file, if its XML or PDF says so |
         | `folder` | category; "." for files in the common folder |
         | `errors`, `warnings`, `information` | Int64 |
         | `syntax`, `profile`, `version`, `ruleset` | category |

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 By: TypeAlias = str | Callable[[FileResult], str]
 
-FACTS: Final = ("seller", "buyer", "folder", "month", "currency", "type", "syntax", "profile", "ruleset")
+FACTS: Final = ("seller", "buyer", "software", "folder", "month", "currency", "type", "syntax", "profile", "ruleset")
 """Facts of a file by which results can be grouped."""
 _COLUMNS: Final = ("files", "invalid", "unreadable", "invalid_share", "currency", "amount_at_stake")
 _KINDS: Final = {
@@ -113,7 +113,7 @@ class Groups:
             "unreadable": [it.unreadable for it in shown],
             "valid": [it.files - it.invalid - it.unreadable for it in shown],
         }
-        names = [quote(it.name, limit=MAX_NAME) or labels["missing"] for it in shown]
+        names = [quote(it.name, limit=MAX_NAME) or self._unnamed(self.lang) for it in shown]
         name = labels.get(self.by, self.by)
         return Chart(names, parts, VERDICT_LABELS[self.lang], name, labels["files"], upright=is_time).draw(axes)
 
@@ -124,7 +124,7 @@ class Groups:
         heads += [VERDICT_LABELS[lang]["unreadable"], labels["share"], labels["at_stake"]]
         rows = [
             [
-                quote(it.name, limit=_MAX_NAME) or labels["missing"],
+                quote(it.name, limit=_MAX_NAME) or self._unnamed(lang),
                 *(whole(number, lang) for number in (it.files, it.invalid, it.unreadable)),
                 f"{format_number(it.invalid_share, lang, decimals=1)} %",
                 ", ".join(f"{format_number(sum_, lang, decimals=2)} {name}" for name, sum_ in it.at_stake.items()),
@@ -132,6 +132,10 @@ class Groups:
             for it in self.groups[:_MAX_SHOWN]
         ]
         return heads, rows
+
+    def _unnamed(self, lang: Language) -> str:
+        """Return the label of the files that do not state the fact."""
+        return GROUP_LABELS[lang]["unknown" if self.by == "software" else "missing"]
 
     def _omitted(self) -> str:
         omitted = len(self.groups) - _MAX_SHOWN

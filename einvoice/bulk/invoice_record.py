@@ -13,7 +13,8 @@ from einvoice.model.terms import similar, term, terms
 from einvoice.model.values import Date, Number, Value
 from einvoice.render.invoice_table import LINES, NUMBERS, VAT, date_text, line_rows, vat_rows
 from einvoice.render.tables import KINDS, Kind
-from einvoice.syntax.detect import Identity
+from einvoice.syntax import reader
+from einvoice.validation.pipeline import Document
 
 CONTEXT: Final = ("file", "number", "date", "type", "seller", "buyer", "currency")
 """Columns that tell which invoice a line or VAT breakdown belongs to."""
@@ -41,14 +42,16 @@ _TERM_KINDS: Final = {
 _SEPARATOR: Final = "; "
 
 
-def content_row(file: str, sha256: str, identity: Identity, invoice: Invoice, numbers: Sequence[str]) -> Row:
+def content_row(file: str, sha256: str, document: Document, numbers: Sequence[str]) -> Row:
     """Return the record of an invoice with the terms of these numbers."""
+    invoice = reader.read(document.root)
     facts = {
         "file": file,
         "sha256": sha256,
         "verdict": "",
-        **identity_facts(identity),
+        **identity_facts(document.identity),
         **invoice_facts(invoice),
+        "software": document.software,
         "lines": [_plain(it) for it in line_rows(invoice)],
         "vat_breakdown": [_plain(it) for it in vat_rows(invoice)],
         "terms": {number: _content(invoice, number) for number in numbers},

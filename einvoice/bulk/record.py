@@ -109,6 +109,8 @@ class FileResult:
             seller_country, buyer_country: BT-40, BT-55; order: BT-13; payment_terms: BT-20. All are truncated, too.
         iban: the accounts to pay to (BT-84) without blanks, separated by one; usually an IBAN.
         line_count: number of lines (BG-25); None in results of earlier versions.
+        software: the software that made the file, as its XML or PDF says; "" if it does not, and in results of earlier
+            versions.
         date, due_date: BT-2, BT-9 as text, ISO 8601 if it is a valid date.
         net, vat, gross, amount_due: BT-109, BT-110, BT-112, BT-115; None if missing, not a number, or longer than 38
             digits.
@@ -147,6 +149,7 @@ class FileResult:
     iban: str = ""
     payment_terms: str = ""
     line_count: int | None = None
+    software: str = ""
     currency: str = ""
     net: Decimal | None = None
     vat: Decimal | None = None
@@ -241,6 +244,7 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "ruleset": _ruleset(result.stack),
         "layers": [[it.name, it.version, it.executed] for it in result.stack.layers],
         **invoice_facts(invoice),
+        "software": result.software,
         **_counts(result.findings),
         "agreement": _agreement(result),
         "compared": " ".join(result.agreement.compared) if result.agreement else "",

@@ -19,7 +19,7 @@ from einvoice.localization import Language
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_LABELS
 
-_FACTS: Final = ("month", "seller", "folder")
+_FACTS: Final = ("month", "seller", "software", "folder")
 _MAX_FILES: Final = 500
 _MAX_FINDINGS: Final = 50
 _MAX_NAME: Final = 120

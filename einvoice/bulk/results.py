@@ -353,8 +353,8 @@ class ResultSet(Exports, Sequence[FileResult]):
         """Return the verdicts and the most frequent findings, or the results by a fact of the invoices.
 
         Args:
-            by: "seller", "buyer", "folder", "month", "currency", "type", "syntax", "profile" or "ruleset", or a
-                function that returns the group of a `FileResult`. Each group has the share of invalid files, and
+            by: "seller", "buyer", "software", "folder", "month", "currency", "type", "syntax", "profile" or "ruleset",
+                or a function that returns the group of a `FileResult`. Each group has the share of invalid files, and
                 their gross amount.
             lang: language of the texts (default: that of the results).
 

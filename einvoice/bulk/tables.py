@@ -51,6 +51,7 @@ FILES: Final = (
     "payment_terms",
     "iban",
     "line_count",
+    "software",
     "folder",
     "errors",
     "warnings",

@@ -16,7 +16,7 @@ from einvoice.pdf.hybrid import LIMIT, Fault, Hybrid
 from einvoice.pdf.reader import streams
 from einvoice.pdf.reader.attachment_sources import embedded_files
 from einvoice.pdf.reader.file_spec import FileSpec
-from einvoice.pdf.reader.metadata import read_metadata
+from einvoice.pdf.reader.metadata import read_metadata, software_of
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.signatures import is_signed
 from einvoice.quotation import quote
@@ -59,7 +59,8 @@ def read(data: bytes) -> Hybrid:
         chosen = candidates[0]
         if chosen.content is None:
             raise errors.EmbeddedXmlUnreadable(name=quote(chosen.name), reason=chosen.problem)
-        faults, checks = container.check(OpenedPdf(data, pdf, chosen, found))
+        opened = OpenedPdf(data, pdf, chosen, found)
+        faults, checks = container.check(opened)
         return Hybrid(
             chosen.content,
             tuple(file.plain() for file in candidates),
@@ -67,6 +68,7 @@ def read(data: bytes) -> Hybrid:
             (*faults, *_ambiguous(candidates)),
             checks,
             is_signed(pdf),
+            software_of(pdf, opened.metadata),
         )
 
 

@@ -60,6 +60,7 @@ class Hybrid:
         faults: violations found by the container checks.
         checks: number of container checks.
         signed: whether the PDF has a signature.
+        software: the program that made the PDF, as its metadata name it; "" if they do not.
     """
 
     xml: bytes = field(repr=False)
@@ -68,6 +69,7 @@ class Hybrid:
     faults: tuple[Fault, ...] = ()
     checks: int = 0
     signed: bool = False
+    software: str = ""
 
     @property
     def chosen(self) -> Attachment:
@@ -90,6 +92,7 @@ class Hybrid:
             tuple(Fault(code, values) for code, values in plain["faults"]),
             plain["checks"],
             plain["signed"],
+            plain["software"],
         )
 
 

@@ -23,6 +23,7 @@ class Container:
         lang: default language of the texts.
         signed: whether the PDF has a signature.
         sha256: hash of the PDF, hexadecimal; "" if it is not known.
+        software: the program that made the PDF, as its metadata name it; "" if they do not.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Container:
     lang: Language = "de"
     signed: bool = False
     sha256: str = field(default="", repr=False)
+    software: str = field(default="", repr=False)
 
     @property
     def is_valid(self) -> bool:

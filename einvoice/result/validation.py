@@ -17,6 +17,7 @@ from einvoice.result.options import Options
 from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Stack
 from einvoice.syntax.detect import Identity
+from einvoice.syntax.software import named_software
 
 if TYPE_CHECKING:
     import os
@@ -124,6 +125,14 @@ class ValidationResult:
         import hashlib
 
         return (self.container and self.container.sha256) or hashlib.sha256(self.document.data).hexdigest()
+
+    @property
+    def software(self) -> str:
+        """The software that made the document, as the document says; "" if it does not.
+
+        It is named by the metadata of a PDF, or by a comment at the beginning of the XML.
+        """
+        return (self.container and self.container.software) or named_software(self.document.data)
 
     @cached_property
     def summary(self) -> Summary:

@@ -65,7 +65,17 @@ def validate_container(
     candidates = tuple(quote(file.name, limit=_MAX_LENGTH) for file in hybrid.candidates)
     relationship = hybrid.chosen.relationship
     digest = hashlib.sha256(data).hexdigest()
-    container = Container(candidates[0], relationship, candidates, findings, title, build.lang, hybrid.signed, digest)
+    container = Container(
+        candidates[0],
+        relationship,
+        candidates,
+        findings,
+        title,
+        lang=build.lang,
+        signed=hybrid.signed,
+        sha256=digest,
+        software=hybrid.software,
+    )
     return container, Layer(LAYER, title, rules=hybrid.checks)
 
 

@@ -19,6 +19,7 @@ from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
 from einvoice.syntax.remarks import remarks
+from einvoice.syntax.software import named_software
 from einvoice.syntax.text_nodes import text_nodes
 from einvoice.syntax.xml import Source, is_pdf, parse, source_bytes, transcode
 from einvoice.validation import repetition
@@ -113,6 +114,11 @@ class Document(NamedTuple):
             if pages:
                 pages.close()
             raise
+
+    @property
+    def software(self) -> str:
+        """The software that made the document; see `ValidationResult.software`."""
+        return (self.hybrid and self.hybrid.software) or named_software(self.xml)
 
     def close(self) -> None:
         """Stop reading the pages."""

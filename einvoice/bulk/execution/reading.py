@@ -94,7 +94,7 @@ def _read(item: Item, terms: Sequence[str]) -> Row:
         data = content_of(item)
         sha256 = hashlib.sha256(data).hexdigest()
         document = Document.open(data, keep_blanks=True)
-        return content_row(item.name, sha256, document.identity, reader.read(document.root), terms)
+        return content_row(item.name, sha256, document, terms)
     except UnreadableDocument as error:
         return error_row(item.name, sha256, error)
     except Exception as error:  # a defect in einvoice must not affect other files

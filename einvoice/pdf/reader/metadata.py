@@ -19,6 +19,8 @@ _LIMIT: Final = 4 << 20
 _RDF: Final = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 _PDFA: Final = "http://www.aiim.org/pdfa/ns/id/"
 _PDFUA: Final = "http://www.aiim.org/pdfua/ns/id/"
+_SOFTWARE: Final = {"http://ns.adobe.com/xap/1.0/": "CreatorTool", "http://ns.adobe.com/pdf/1.3/": "Producer"}
+"""Properties with the software, by namespace; first that which made the original document."""
 _EXTENSION: Final = "{http://www.aiim.org/pdfa/ns/schema#}"
 _PROPERTY: Final = "{http://www.aiim.org/pdfa/ns/property#}"
 _PADDING: Final = b"\0 \r\n\t"
@@ -39,6 +41,7 @@ class Metadata:
         is_utf8: whether the packet is UTF-8, as PDF/A requires.
         rdfs: number of rdf:RDF elements; XMP readers, including this one, use only the first.
         pdfa, pdfua: the claims, such as {"part": "3", "conformance": "B"}.
+        software: the programs that made the document, such as {"CreatorTool": "…", "Producer": "…"}.
         invoice: the Factur-X properties by name; see `INVOICE`.
         namespace, prefix: namespace and prefix of those properties; "" if there are none; the prefix is also "" if
             they are attributes.
@@ -52,6 +55,7 @@ class Metadata:
     rdfs: int = 0
     pdfa: Mapping[str, str] = field(default_factory=dict)
     pdfua: Mapping[str, str] = field(default_factory=dict)
+    software: Mapping[str, str] = field(default_factory=dict)
     invoice: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
     prefix: str = ""
@@ -75,6 +79,24 @@ def read_metadata(pdf: pikepdf.Pdf) -> Metadata:
         return Metadata("PDF-XMP-BROKEN", "DOCTYPE")
     rdfs = list(root.iter(f"{_RDF}RDF"))
     return _metadata(rdfs, _is_utf8(packet))
+
+
+def software_of(pdf: pikepdf.Pdf, metadata: Metadata) -> str:
+    """Return the program that made a document, as its metadata name it; "" if they do not.
+
+    The program that made the original document comes before that which made the PDF of it; XMP comes before the older
+    document information dictionary (ISO 32000-1, 14.3).
+    """
+    import pikepdf
+
+    info = pdf.trailer.get("/Info")
+    older = info if isinstance(info, pikepdf.Dictionary) else pikepdf.Dictionary()
+    for property_, key in (("CreatorTool", "/Creator"), ("Producer", "/Producer")):
+        entry = older.get(key)
+        text = metadata.software.get(property_) or (str(entry) if isinstance(entry, pikepdf.String) else "")
+        if text.strip():
+            return quote(text.strip(), limit=_MAX_LENGTH)
+    return ""
 
 
 def _parser() -> etree.XMLParser:
@@ -112,6 +134,7 @@ def _metadata(rdfs: list[etree._Element], is_utf8: bool) -> Metadata:
         rdfs=len(rdfs),
         pdfa={it.name: it.value for it in properties if it.namespace == _PDFA},
         pdfua={it.name: it.value for it in properties if it.namespace == _PDFUA},
+        software={it.name: it.value for it in properties if _SOFTWARE.get(it.namespace) == it.name},
         invoice={it.name: it.value for it in invoice},
         namespace=namespace,
         prefix=next((it.prefix for it in invoice if it.prefix), ""),
