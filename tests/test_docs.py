@@ -64,6 +64,8 @@ def test_reference_covers_the_public_api(pages):
     assert described == {*einvoice.__all__, "index", "types", "localization"}
     for name in einvoice.__all__:
         assert f'id="einvoice.{name}"' in pages[f"python/{name}.html"], name
+    members = pages["python/ResultSet.html"]
+    assert all(f'id="einvoice.ResultSet.{name}"' in members for name in ("summary", "filter", "to_frame")), "inherited"
     assert all(cls.code in pages["exceptions.html"] for cls in UnreadableDocument.__subclasses__())
     assert "--write-baseline" in pages["commands.html"]
     assert "keys revoke" in pages["commands.html"]

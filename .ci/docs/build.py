@@ -44,6 +44,8 @@ from einvoice.rulebook.functions import registry  # noqa: E402
 
 INCLUDED = ("appliance/README.md", "einvoice/docs/*.md", "rules/**/*.md")
 """Files of the project that are pages."""
+_GENERAL = "Group, Sequence, BaseModel"
+"""Classes whose members are not repeated in the description of each class that inherits them."""
 
 
 # ---------------------------------------------------------------- text
@@ -117,7 +119,8 @@ def api_directive(name: str, value: Any) -> str:
         return "\n\n".join((documented(f"einvoice.{name}", "data", text), *([directive(members)] if is_ours else [])))
     if kind == "Functions":
         return directive(f".. autofunction:: einvoice.{name}")
-    inherited = "\n   :inherited-members: Group" if issubclass(value, Group) else ""
+    inherits = kind == "Classes" and any(base.__module__.startswith("einvoice.") for base in value.__mro__[1:])
+    inherited = f"\n   :inherited-members: {_GENERAL}" if inherits else ""
     role = "autoexception" if kind == "Exceptions" else "autoclass"
     return directive(f".. {role}:: einvoice.{name}\n   :members:{inherited}")
 
