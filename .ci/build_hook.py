@@ -7,6 +7,8 @@ They carry the digest of what they were compiled from and are never used for any
 environment with the dependencies of einvoice.
 """
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _ROOT = Path(__file__).resolve().parent.parent
+_SAMPLES = _ROOT / "einvoice" / "sample_invoices"
 _CREDIT_NOTE = b'<CreditNote xmlns="urn:oasis:names:specification:ubl:schema:xsd:CreditNote-2"/>'
 
 
@@ -44,14 +47,19 @@ def main(folder: Path | None = None) -> None:
     sys.path.insert(0, str(_ROOT))
     import einvoice
     from einvoice import cache
+    from einvoice.cli import main as command
+    from einvoice.localization import languages
 
     files = cache.record() if folder else {}
-    documents = [path.read_bytes() for path in sorted((_ROOT / "einvoice" / "sample_invoices").glob("*.xml"))]
+    documents = [path.read_bytes() for path in sorted(_SAMPLES.glob("*.xml"))]
     for ruleset in einvoice.catalog().rule_sets:
         for document in (*documents, _CREDIT_NOTE):
             if ruleset.kind != "profile":
                 for lang in ("de", "en"):
                     einvoice.validate(document, profile=ruleset.name, lang=lang).to_dict()
+    with contextlib.redirect_stdout(io.StringIO()):  # the texts of findings and causes, as the command prints them
+        for lang in languages():
+            command(["validate", "--lang", lang, str(_SAMPLES / "xrechnung-cii-wrong-total.xml")])
     for name, content in files.items():
         Path(folder or "", name).write_bytes(content)
 

@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from einvoice.cache import built, derived, digest, folder, listed, load, sha256, store
+from einvoice.cache import built, derived, digest, encoded, folder, listed, load, sha256, store
 
-__all__ = ["built", "derived", "digest", "folder", "key", "listed", "load", "sha256", "state", "store"]
+__all__ = ["built", "derived", "digest", "encoded", "folder", "key", "listed", "load", "sha256", "state", "store"]
 
 
 def key(*parts: str) -> bytes:
@@ -28,6 +28,6 @@ def _own_code() -> str:
     folders = [str(package / "model"), rulebook, *(it.path for it in os.scandir(rulebook) if it.is_dir())]
     files = sorted(path for folder in folders for path in listed(folder, ".py"))
     try:
-        return derived("code", files, lambda: sha256(map(Path, files)), in_wheel=False)
+        return derived("code", files, lambda: sha256(files), in_wheel=False)
     except OSError:
         return os.urandom(16).hex()  # a unique key, so that stored content is not used

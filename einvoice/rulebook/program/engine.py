@@ -64,7 +64,7 @@ class RuleBook:
         files = {name: [*own[name], *(path for it in sets[name].adopted for path in own[it])] for name in sorted(own)}
 
         def derive() -> dict[str, str]:
-            return {name: cache.sha256(sorted(map(Path, paths))) for name, paths in files.items()}
+            return {name: cache.sha256(paths) for name, paths in files.items()}
 
         return cache.derived(
             "digests", sorted(path for paths in own.values() for path in paths), derive, in_wheel=False
