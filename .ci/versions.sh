@@ -17,7 +17,7 @@ wheel_and_tests() { # -> builds the wheel, and a folder with what the tests read
     rm -rf "$home/dist" "$home/place"
     .venv/bin/python -m build --wheel --no-isolation --outdir "$home/dist" . >/dev/null
     mkdir -p "$home/place/einvoice"
-    cp -r README.md pyproject.toml .taplo.toml rules tests .ci "$home/place"
+    cp -r README.md pyproject.toml .taplo.toml rules tests notebooks .ci "$home/place"
     cp -r einvoice/sample_invoices "$home/place/einvoice"
 }
 

@@ -80,7 +80,8 @@ def pytest_runtest_call():
 def pytest_make_collect_report():
     """Skip modules that cannot be imported, in the same way."""
     report = yield
-    if report.failed and (name := _absent(str(report.longrepr), "No module named '{}")):
+    text = str(report.longrepr)
+    if report.failed and (name := _absent(text, "No module named '{}") or _absent(text, "while importing {}")):
         report.outcome, report.longrepr = "skipped", (report.nodeid, None, f"needs {name}")
     return report
 

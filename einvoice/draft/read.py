@@ -119,7 +119,16 @@ def _parse(data: bytes) -> Any:
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise _malformed("not_utf8", line, column) from None
     except json.JSONDecodeError as error:
+        error = _at_comma(error)
         raise _malformed("not_json", error.lineno, error.colno, reason=error.msg) from None
+
+
+def _at_comma(error: json.JSONDecodeError) -> json.JSONDecodeError:
+    """Return the error with the place of a comma before a closing bracket, as Python 3.13 and later report it."""
+    before = error.doc[: error.pos].rstrip()
+    if before.endswith(",") and error.doc[error.pos : error.pos + 1] in ("}", "]"):
+        return json.JSONDecodeError("Illegal trailing comma", error.doc, len(before) - 1)
+    return error
 
 
 def _check_size(data: bytes) -> None:

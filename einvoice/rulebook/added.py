@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import RuleError
@@ -241,8 +241,8 @@ def _unpacked(archive: Path) -> Path:
                 raise RuleError(f"has more than {MAX_FILES} files", file=archive.name)
             total = 0
             for member in members:
-                name = Path(member.filename)
-                if name.is_absolute() or ".." in name.parts or "\\" in member.filename:
+                name = PureWindowsPath(member.filename)  # on any system, also "/name" and "C:name" are outside
+                if name.anchor or ".." in name.parts or "\\" in member.filename:
                     raise RuleError(f"has the file {quote(member.filename)} outside of its folder", file=archive.name)
                 with file.open(member) as source:
                     content = source.read(MAX_FILE_BYTES + 1)

@@ -16,6 +16,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, TypeAlias
 
@@ -201,9 +202,24 @@ def parse(data: bytes, limits: Limits = DEFAULT, *, keep_blanks: bool = True) ->
         failure = _parse_error(error, text)
     if failure is not None:
         raise failure  # outside the except block, since libxml2's error as context cannot be pickled
-    if huge and tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"):  # huge_tree disables libxml2's limit
+    if (huge or not _libxml2_limits_depth()) and _is_too_deep(tree):  # huge_tree disables libxml2's limit
         raise errors.TooDeep(limit=MAX_DEPTH)
     return tree
+
+
+def _is_too_deep(tree: etree._ElementTree) -> bool:
+    return bool(tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"))
+
+
+@cache
+def _libxml2_limits_depth() -> bool:
+    """Return whether libxml2 rejects one level more than `MAX_DEPTH`; older versions, as on Windows, accept it."""
+    levels = MAX_DEPTH + 1
+    try:
+        etree.fromstring(b"<a>" * levels + b"</a>" * levels)
+    except etree.XMLSyntaxError:
+        return True
+    return False
 
 
 def _with_line_feeds(text: bytes) -> bytes:

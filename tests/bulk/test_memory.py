@@ -15,6 +15,7 @@ from einvoice.bulk.files.sources import corpus
 from einvoice.bulk.record import encode
 from einvoice.cli.batch.sources import files_of
 from tests.helpers.corpora import validate_serially, write_files
+from tests.helpers.extras import POSIX
 
 COUNT = 2048
 FILES = {f"{number // 1000:03}/{number:06}.xml": b"" for number in range(COUNT)}
@@ -94,6 +95,7 @@ def test_records_of_an_earlier_run(tmp_path):
     assert memory.bytes < 250  # the records alone: 570
 
 
+@POSIX
 def test_a_path_is_a_path_whatever_its_characters():
     paths = [Path(f"{number}\udcff\n ü\u2028\0.xml") for number in range(300)]
     items = corpus(paths).items

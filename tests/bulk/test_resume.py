@@ -17,6 +17,7 @@ import einvoice
 from einvoice.bulk import ResultSet, jsonl
 from einvoice.bulk.record import decode
 from tests.helpers.corpora import REPLACEMENTS, UBL, make_corpus, numbered, validate_serially, with_error, write_files
+from tests.helpers.extras import POSIX
 from tests.helpers.properties import examples
 
 FILES = make_corpus(12)[0]
@@ -223,7 +224,8 @@ def corpus(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("executor", "interrupt"), [("processes", os.killpg), ("dask", os.kill)])
+@POSIX
+@pytest.mark.parametrize(("executor", "interrupt"), [("processes", "killpg"), ("dask", "kill")])
 def test_interrupted_run_validates_each_file_once(tmp_path, corpus, executor, interrupt):
     """A terminal or notebook interrupts all processes; cluster workers do not receive the signal."""
     if executor == "dask":
@@ -241,7 +243,7 @@ def test_interrupted_run_validates_each_file_once(tmp_path, corpus, executor, in
         while not journal.exists() or journal.read_bytes().count(b"\n") < INTERRUPTED:
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        interrupt(run.pid, signal.SIGINT)
+        getattr(os, interrupt)(run.pid, signal.SIGINT)
         output = run.communicate(timeout=60)[0].split()
     assert run.returncode == 0
     assert output[:2] == ["begin", "False"]

@@ -125,7 +125,7 @@ def test_runs_saved_without_an_engine_are_native(tmp_path):
     results.save(tmp_path / "a.jsonl")
     header, *lines = (tmp_path / "a.jsonl").read_text("utf-8").splitlines(keepends=True)
     older = {name: value for name, value in json.loads(header).items() if name != "engine"}
-    (tmp_path / "a.jsonl").write_text("".join((json.dumps(older) + "\n", *lines)), "utf-8")
+    (tmp_path / "a.jsonl").write_text("".join((json.dumps(older) + "\n", *lines)), "utf-8", newline="\n")
     assert ResultSet.load(tmp_path / "a.jsonl", lang="en") == results
     resumed = validate_serially({"a.xml": UBL}, resume=tmp_path / "a.jsonl")
     assert not resumed.compare(results).settings

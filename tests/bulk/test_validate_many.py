@@ -8,6 +8,7 @@ import pytest
 import einvoice
 from einvoice.bulk.record import MAX_FINDINGS, VERDICTS
 from tests.helpers.corpora import CII, REPLACEMENTS, UBL, make_corpus, validate_serially, write_files
+from tests.helpers.extras import POSIX
 
 FILES, CODES = make_corpus(150)
 
@@ -84,6 +85,7 @@ def test_invalid_options_are_rejected_at_once(options):
         validate_serially("no/such/folder")
 
 
+@POSIX
 def test_unreadable_files_are_reported_per_file(tmp_path):
     write_files(
         tmp_path, {"empty.xml": b"", "text.xml": b"hello", "cut.xml": UBL[:2000], "large.xml": b" " * 10_485_761}
@@ -106,6 +108,7 @@ def test_unreadable_files_are_reported_per_file(tmp_path):
     }
 
 
+@POSIX
 def test_non_utf8_names_are_escaped(tmp_path):
     path = os.fsencode(tmp_path) + b"/\xff.xml"
     with open(path, "wb") as file:  # noqa: PTH123 (a name as bytes)

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -305,6 +304,7 @@ def test_closed_output_pipe_is_ignored(invalid, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("wanted", "environment"), [(True, {}), (False, {"NO_COLOR": "1"}), (False, {"TERM": "dumb"})])
 def test_color_depends_on_terminal_and_environment(invalid, wanted, environment):
+    pty = pytest.importorskip("pty")
     command = [sys.executable, "-m", "einvoice.cli", "validate", invalid]
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
     controller, terminal = pty.openpty()

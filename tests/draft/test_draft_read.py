@@ -143,7 +143,8 @@ def test_zero_has_no_sign():
     ("text", "position", "message"),
     [
         (b'{"format": }', (1, 12), "line 1, column 12"),
-        (b'{\n "format": "UBL",\n}', (3, 1), "line 3, column 1"),
+        (b'{\n "format": "UBL",\n}', (2, 17), "line 2, column 17"),
+        (b'{"lines": [{}, ]}', (1, 14), "line 1, column 14"),
         (b"", (1, 1), "line 1, column 1"),
         (b'{"a":\n "\xff"}', (2, 3), "UTF-8"),
         (b"[" * 100_000, (None, None), "nested"),

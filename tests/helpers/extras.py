@@ -1,5 +1,6 @@
 """Skips of tests whose optional packages are not installed."""
 
+import os
 from importlib.util import find_spec
 
 import pytest
@@ -12,3 +13,13 @@ def requires(*packages):
     """
     missing = [name for name in packages if find_spec(name) is None]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX: modes and links of files, named pipes, signals")
+
+
+def require_rendering():
+    """Raise `MissingDependency` if PDFs cannot be rendered, for a test of a command, which catches it."""
+    from einvoice.visualization import typesetting
+
+    typesetting._tools()

@@ -13,6 +13,7 @@ from einvoice import AttachedFile
 from einvoice.cli import main
 from einvoice.pdf.writer.attachments import LIMIT, NotAttachable, file_specification, renamed
 from einvoice.visualization import invoice_pdf
+from tests.helpers.extras import require_rendering
 from tests.helpers.full import full_invoice
 from tests.helpers.hybrids import XML
 from tests.helpers.plain import draft as minimal_draft
@@ -102,6 +103,7 @@ def test_command_embed_attaches_and_tells(page, tmp_path, capsys, sample):
 
 
 def test_command_generate_attaches_and_tells(tmp_path, capsys):
+    require_rendering()
     (tmp_path / "draft.json").write_text(json.dumps(minimal_draft()), "utf-8")
     (tmp_path / "plan.txt").write_bytes(b"x")
     out, attach = tmp_path / "out.pdf", ["--attach", str(tmp_path / "plan.txt")]

@@ -437,7 +437,7 @@ def test_missing_and_empty_folders_are_named(tmp_path):
         einvoice.validate(UBL, rules=tmp_path)
 
 
-@pytest.mark.parametrize("member", ["../outside.toml", "/tmp/outside.toml"])
+@pytest.mark.parametrize("member", ["../outside.toml", "/tmp/outside.toml", "C:outside.toml"])
 def test_archive_cannot_write_outside_of_its_folder(tmp_path, member):
     path = tmp_path / "rules.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -23,6 +23,7 @@ from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.engine import RuleBook, rulebook
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import releases
+from tests.helpers.extras import POSIX
 from tests.helpers.rule_sets import newest_stack, stack_of
 
 TEXTS = """
@@ -305,6 +306,7 @@ def test_damaged_cache_is_rebuilt(folder: Path, damage: bytes | None) -> None:
     assert stored_payload(stored.read_bytes()) == stored_payload(content)
 
 
+@POSIX
 def test_cache_files_of_others_and_symlinks_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path))
     key = cache.key("x")

@@ -1,6 +1,7 @@
 """XML schema validation: verdict, content of each violation, and limits."""
 
 import hashlib
+import os
 import re
 import string
 import threading
@@ -267,6 +268,9 @@ def test_white_space_around_dates_is_allowed_in_a_long_document():
     assert violation.code == "SCHEMA-ATTRIBUTE-UNKNOWN"
 
 
+_NO_SMALLEST_YEAR = pytest.mark.skipif(os.name == "nt", reason="the years of libxml2 for Windows begin one later")
+
+
 @pytest.mark.parametrize(
     ("year", "is_valid"),
     [
@@ -278,7 +282,7 @@ def test_white_space_around_dates_is_allowed_in_a_long_document():
         ("9223372036854775808", False),
         ("9" * 5000, False),
         ("-0001", True),
-        ("-2147483648", True),
+        pytest.param("-2147483648", True, marks=_NO_SMALLEST_YEAR),
         ("-2147483649", False),
     ],
 )

@@ -14,6 +14,7 @@ from einvoice.cli import main
 from einvoice.pdf.writer.pdfa_precheck import pdfa_violations
 from einvoice.visualization import report_html
 from tests.helpers.corpora import UBL
+from tests.helpers.extras import require_rendering
 from tests.helpers.paths import SAMPLES
 
 WHEN = datetime.datetime(2026, 11, 21, 23, 30, 5, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
@@ -75,6 +76,7 @@ def test_the_hash_of_a_hybrid_pdf_is_that_of_the_pdf():
 
 
 def test_the_time_of_the_environment(tmp_path, monkeypatch):
+    require_rendering()
     (tmp_path / "in.xml").write_bytes(WRONG)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     outputs = [tmp_path / "a.pdf", tmp_path / "b.pdf"]
