@@ -12,7 +12,7 @@ from einvoice.bulk.exports import Exports, TableOptions
 from einvoice.bulk.files.sources import Corpus, corpus, no_files
 from einvoice.bulk.invoice_record import COLUMNS, PARTS_KINDS, check_terms, part_rows, term_cell, term_kind
 from einvoice.bulk.lines import Lines
-from einvoice.bulk.record import COUNTERS, FileResult, Row, decode, filename
+from einvoice.bulk.record import COUNTERS, FileResult, Row, filename, of_record
 from einvoice.bulk.tables import FILES, Table
 from einvoice.localization.options import language
 from einvoice.result.finding import Finding
@@ -163,8 +163,8 @@ class InvoiceSet(Exports):
         return {it.file: tuple([term_cell(record, number) for number in numbers]) for it, record in self._files()}
 
     def _files(self) -> Iterator[tuple[FileResult, Mapping[str, Any]]]:
-        for line in self._lines:
-            yield decode(line, self.lang), json.loads(line)
+        for record in map(json.loads, self._lines):
+            yield of_record(record, self.lang), record
 
     def _file_rows(self, numbers: Sequence[str], lang: Language) -> Iterator[tuple[Any, ...]]:
         for file, record in self._files():

@@ -350,8 +350,16 @@ def decode(line: bytes, lang: Language = "de") -> FileResult:
     Raises:
         ValueError: the line is not a record.
     """
+    return of_record(json.loads(line), lang)
+
+
+def of_record(record: Mapping[str, Any], lang: Language) -> FileResult:
+    """Return the result stored in a decoded record.
+
+    Raises:
+        ValueError: it is not a record.
+    """
     try:
-        record = json.loads(line)
         facts = {name: value for name, value in record.items() if name in _FACTS}
         numbers = {name: Decimal(record[name]) for name in _AMOUNTS if name in record}
         stored = {

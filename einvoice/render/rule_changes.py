@@ -34,7 +34,7 @@ def changes_frame(changes: RuleChanges, lang: Language) -> pd.DataFrame:
         "change": pd.CategoricalDtype(list(KINDS)),
         "severity": pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True),
         **dict.fromkeys(("layer", "section"), "category"),
-        **dict.fromkeys(("code", "title"), "str"),
+        **dict.fromkeys(("code", "title"), "string"),
     }
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(dtypes)
 

@@ -57,7 +57,7 @@ class RuleChanges:
         """Return a pandas table, one row per rule, described as in the current catalog.
 
         Columns: `change` ("added", "removed" or "changed"), `severity` (ordered), `layer` and `section` as categories;
-        `code` and `title` as text.
+        `code` and `title` as string.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").

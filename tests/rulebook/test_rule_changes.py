@@ -35,7 +35,7 @@ def test_table_has_one_row_per_rule(changes):
     }
     assert {name: str(kind) for name, kind in frame.dtypes.items()} == {
         **dict.fromkeys(("change", "severity", "layer", "section"), "category"),
-        **dict.fromkeys(("code", "title"), "str"),
+        **dict.fromkeys(("code", "title"), "string"),
     }
     (row,) = frame[frame.code == "PEPPOL-EN16931-R020"].itertuples()
     assert (row.change, row.severity, row.layer) == ("added", "fatal", "xrechnung")
