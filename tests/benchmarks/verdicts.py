@@ -54,7 +54,7 @@ def own(paths: Sequence[Path]) -> Iterable[bool]:
         except einvoice.UnreadableDocument:
             yield False
         else:
-            yield not any(it.flag == "fatal" for it in findings if it.layer in ("schema", *LAYERS))
+            yield not any(it.flag == "fatal" for it in findings if it.layer.startswith(("schema", *LAYERS)))
 
 
 def of_verifyhash(python: Path) -> Verdicts:
@@ -98,6 +98,7 @@ def shares(validators: Mapping[str, Verdicts], folder: Path, every: int = 1) -> 
     cases = [it for it in corpus.cases(*corpus.BESIDE, every=every) if _is_complete(it[0])]
     if not cases:
         return {}
+    folder.mkdir(exist_ok=True)
     paths = [folder / f"{number:06}.xml" for number in range(len(cases))]
     for path, (_, document) in zip(paths, cases, strict=True):
         path.write_bytes(document)
