@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -202,13 +202,14 @@ def parse(data: bytes, limits: Limits = DEFAULT, *, keep_blanks: bool = True) ->
         failure = _parse_error(error, text)
     if failure is not None:
         raise failure  # outside the except block, since libxml2's error as context cannot be pickled
-    if (huge or not _libxml2_limits_depth()) and _is_too_deep(tree):  # huge_tree disables libxml2's limit
-        raise errors.TooDeep(limit=MAX_DEPTH)
+    if (huge or not _libxml2_limits_depth()) and (below := _too_deep(tree)):  # huge_tree disables libxml2's limit
+        raise errors.TooDeep(limit=MAX_DEPTH, line=below[0].sourceline)
     return tree
 
 
-def _is_too_deep(tree: etree._ElementTree) -> bool:
-    return bool(tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"))
+def _too_deep(tree: etree._ElementTree) -> Any:
+    """Return a list with the first element that is nested too deep, empty if there is none."""
+    return tree.xpath("(" + "/*" * (MAX_DEPTH + 1) + ")[1]")
 
 
 @cache

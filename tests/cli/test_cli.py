@@ -15,6 +15,7 @@ from einvoice.cli import main
 from einvoice.cli.formats import FORMATS
 from einvoice.model.terms import name, terms
 from einvoice.rulebook.catalog import catalog
+from tests.helpers.extras import POSIX
 
 
 @pytest.fixture
@@ -56,6 +57,7 @@ CONTROLS = "a\x1b[2J\n\x9b31m\u202eb.xml"
 """Name of a file that would clear a terminal, begin a line, and change colour and direction."""
 
 
+@POSIX
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("format", ["table", "csv", "github", "junit", "json"])
 def test_control_characters_of_file_names_are_marked(invalid, tmp_path, capsys, format, many):
@@ -204,6 +206,7 @@ def test_table_marks_indicative_findings(sample, tmp_path, capsys):
 def test_json_is_a_list_of_results_with_filenames(valid, invalid, malformed, capsys):
     main(["validate", "--format", "json", "--lang", "en", valid, invalid, malformed])
     one, two, three = json.loads(capsys.readouterr().out)
+    valid, invalid, malformed = (Path(it).as_posix() for it in (valid, invalid, malformed))
     assert (one["file"], one["status"], one["is_valid"], one["errors"]) == (valid, "done", True, [])
     assert (two["file"], two["is_valid"], two["errors"][0]["code"]) == (invalid, False, "BR-CO-10")
     assert two["errors"][0]["title"] == "The line net amounts do not add up"
@@ -215,8 +218,8 @@ def test_csv_combines_all_files(valid, invalid, malformed, capsys):
     main(["validate", "--format", "csv", valid, invalid, malformed])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out, newline="")))
     assert [(row["file"], row["code"], row["line"]) for row in rows] == [
-        (invalid, "BR-CO-10", "113"),
-        (malformed, "FILE-XML-TAG", "2"),
+        (Path(invalid).as_posix(), "BR-CO-10", "113"),
+        (Path(malformed).as_posix(), "FILE-XML-TAG", "2"),
     ]
     assert rows[0]["difference"] == "0.01"
 
@@ -224,6 +227,7 @@ def test_csv_combines_all_files(valid, invalid, malformed, capsys):
 def test_github_annotations_have_file_and_line(invalid, malformed, capsys):
     main(["validate", "--format", "github", "--lang", "en", invalid, malformed])
     first, second = capsys.readouterr().out.splitlines()
+    invalid, malformed = (Path(it).as_posix().replace(":", "%3A") for it in (invalid, malformed))
     assert first.startswith(
         f"::error file={invalid},line=113,col=5,title=BR-CO-10::The line net amounts do not add up%0A"
     )
@@ -231,6 +235,7 @@ def test_github_annotations_have_file_and_line(invalid, malformed, capsys):
     assert ",title=FILE-XML-TAG::" in second
 
 
+@POSIX
 def test_github_annotation_properties_are_escaped(sample, tmp_path, capsys):
     path = tmp_path / "50%, a:b.xml"
     path.write_bytes(b"")

@@ -89,7 +89,8 @@ print({REPORT.format("")!r})
     ],
 )
 def test_failure_of_verapdf_is_a_finding(fake_verapdf, monkeypatch, code, reason):
-    monkeypatch.setattr(verapdf, "_SECONDS", 1)
+    if "sleep" in code:
+        monkeypatch.setattr(verapdf, "_SECONDS", 1)
     fake_verapdf(code)
     result, (finding,) = findings()
     assert finding.code == "PDF-VERAPDF-FAILED"
