@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
 from einvoice.assessment.assessment import AssessedError, Assessment, Kind
-from einvoice.assessment.law import FORMAT, Law, law, laws, with_items
+from einvoice.assessment.law import FORMAT, Law, law, laws, matches, with_items
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Date
 from einvoice.result import Finding, ValidationResult
@@ -20,6 +20,8 @@ from einvoice.validation.findings import FindingBuilder
 from einvoice.validation.limits import FindingsByCode
 from einvoice.validation.selection import select
 
+_SELF_BILLED: Final = frozenset(("261", "389", "500", "501", "527"))
+"""Types of invoices (BT-3) that the buyer issues."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -34,17 +36,38 @@ def assess(result: ValidationResult, country: str | None, items: bool) -> Assess
     profile = result.identity.specification.facturx_profile
     not_invoice = result.identity.profile if profile in known.not_invoice else ""
     kind = _kind(result, errors, not_invoice)
-    day = supply_date(result.invoice)
+    missing = _missing_items(result, known) if items else ()
+    invoice, day = result.invoice, supply_date(result.invoice)
+    transition, issued = _follows(known, invoice, day), invoice.issue_date.date
     return Assessment(
         law=known,
         kind=kind,
         profile=not_invoice,
         errors=errors,
-        items=_missing_items(result, known) if items else (),
+        items=missing,
         supply_date=day,
-        follows=_follows(known, result.invoice, day) if kind == "other_invoice" else _NOTHING,
+        issue_date=issued,
+        transition=transition,
+        transition_of_issue=_follows(known, invoice, issued) if issued and "issued" in transition else _NOTHING,
+        facts=frozenset(_facts(result, known, missing)),
         lang=result.lang,
     )
+
+
+def _facts(result: ValidationResult, known: Law, missing: Sequence[Finding]) -> Iterator[str]:
+    """Yield what texts depend on: what the invoice charges and is, and what findings of any severity are about."""
+    invoice = result.invoice
+    yield from (str(it.category) for it in invoice.vat_breakdown if it.category)
+    amounts = (invoice.vat_total, *(it.tax_amount for it in invoice.vat_breakdown))
+    if not invoice.vat_breakdown or any(bool(it) and it != 0 for it in amounts):
+        yield "vat"
+    if invoice.is_credit_note:
+        yield "credit_note"
+    if str(invoice.type_code or "") in _SELF_BILLED:
+        yield "self_billed"
+    for name, codes in known.fact_codes.items():
+        if any(matches(codes, it.code) for it in (*result.findings, *missing)):
+            yield name
 
 
 def _law_of(invoice: Invoice) -> Law | None:

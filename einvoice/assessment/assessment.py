@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from einvoice.assessment.law import CONTENT, FORMAT, Classification, Law
+from einvoice.assessment.law import BUSINESS_RULE, CONTENT, FORMAT, Classification, Law
 from einvoice.localization import Language, choose
+from einvoice.localization.formatting import format_date
+from einvoice.model.terms import leading
+from einvoice.render.text import capitalize
 from einvoice.result import Finding
 
-_LABELS: Final = ("title", "errors", "contested", "items")
+_LABELS: Final = ("title", "steps", "errors", "contested", "items")
 """Texts of the law that a display of the plain data needs."""
 
 Kind: TypeAlias = Literal["e_invoice", "other_invoice", "open"]
@@ -41,6 +44,11 @@ class AssessedError:
         """Whether another class is possible."""
         return bool(self.classification.contested)
 
+    @property
+    def is_maybe_harmless(self) -> bool:
+        """Whether, by another opinion, it is a business rule error."""
+        return BUSINESS_RULE in self.classification.other_classes
+
     def to_dict(self, lang: Language) -> dict[str, Any]:
         """Return the error as plain data, ready for JSON."""
         known, has_class = self.classification, bool(self.error_class)
@@ -53,6 +61,7 @@ class AssessedError:
             "item": choose(known.item, lang) if known.item else "",
             "item_source": known.source,
             "contested": choose(known.contested, lang) if known.contested else "",
+            "other_classes": list(known.other_classes),
             "reason": choose(known.reason, lang) if known.reason else "",
         }
 
@@ -83,7 +92,10 @@ class Assessment:
         errors: the errors of the result, each with its class.
         items: what the law requires and EN 16931 does not, as information; `is_valid` of the result ignores it.
         supply_date: last day of the supply; None if the invoice does not state it.
-        follows: for another invoice, what follows, as `key`, `source` and `text` by language; empty otherwise.
+        issue_date: date of issue; None if the invoice does not state it.
+        transition: what holds for another invoice with this date of supply, as `key`, `source` and `text` by language.
+        transition_of_issue: the same for the date of issue, if no date of supply is stated; empty otherwise.
+        facts: what the invoice is and charges, and what its findings are about; texts depend on it.
         lang: default language of the texts.
     """
 
@@ -93,28 +105,79 @@ class Assessment:
     errors: tuple[AssessedError, ...]
     items: tuple[Finding, ...]
     supply_date: datetime.date | None
-    follows: Mapping[str, Any]
+    issue_date: datetime.date | None
+    transition: Mapping[str, Any]
+    transition_of_issue: Mapping[str, Any]
+    facts: frozenset[str]
     lang: Language
 
     @property
+    def follows(self) -> Mapping[str, Any]:
+        """What follows if the document is another invoice, as `key`, `source` and `text` by language; else empty."""
+        return self.transition if self.kind == "other_invoice" else {}
+
+    @property
+    def further_items(self) -> tuple[Finding, ...]:
+        """The `items` that no error names already."""
+        known = {leading(it.finding.terms) for it in self.errors}
+        return tuple(it for it in self.items if leading(it.terms) not in known)
+
+    @property
     def is_disputed(self) -> bool:
-        """Whether, by one opinion on a contested class, an e-invoice is none."""
-        return self.kind == "e_invoice" and any(it.is_contested and it.error_class != FORMAT for it in self.errors)
+        """Whether, by another opinion on contested classes, an e-invoice is none, or another invoice is one."""
+        if self.kind == "e_invoice":
+            return any(FORMAT in it.classification.other_classes for it in self.errors)
+        formats = [it for it in self.errors if it.error_class == FORMAT]
+        return self.kind == "other_invoice" and not self.profile and all(it.is_contested for it in formats)
 
     def statement(self, lang: Language | None = None) -> str:
+        """Return the `sentences` as one text."""
+        return " ".join(self.sentences(lang))
+
+    def sentences(self, lang: Language | None = None) -> list[str]:
         """Return what the document is, what follows on its date of supply, and what for the deduction of input VAT."""
         lang, law = lang or self.lang, self.law
         sentences = [law.text(self.kind, lang)]
         if self.profile:
             sentences.append(law.text("profile", lang).format(profile=self.profile))
-        if self.is_disputed:
-            sentences.append(law.text("disputed", lang))
         if self.follows:
-            sentences.append(choose(self.follows["text"], lang))
-        if self.items or any(it.error_class == CONTENT for it in self.errors):
-            sentences.append(law.text("deduction", lang))
-        elif self.kind == "e_invoice" and not self.errors:
-            sentences.append(law.text("no_objection", lang))
+            sentences.append(self._transition(lang))
+        if self.is_disputed:
+            key = "disputed" if self.kind == "e_invoice" else "disputed_other"
+            sentences.append(law.text(key, lang).format(follows=self._transition(lang)))
+        sentences.append(self.case("deduction", lang))
+        return list(filter(None, sentences))
+
+    def steps(self, lang: Language | None = None) -> list[str]:
+        """Return what the recipient has to do, in this order."""
+        return list(filter(None, (self.case(topic, lang) for topic in self.law.steps)))
+
+    def case(self, topic: str, lang: Language | None = None) -> str:
+        """Return the text of a topic of the law that fits the document; "" for none."""
+        return self.law.case(topic, {*self.facts, *self._own_facts()}, lang or self.lang)
+
+    def _own_facts(self) -> Iterator[str]:
+        yield self.kind
+        if self.is_disputed:
+            yield "disputed"
+        if self.follows or self.is_disputed:
+            yield self.transition["key"]
+        if self.items:
+            yield "items"
+        yield from (it.error_class for it in self.errors if it.error_class != CONTENT)
+        concerned = [it for it in self.errors if CONTENT in (it.error_class, *it.classification.other_classes)]
+        is_certain = any(it.error_class == CONTENT and not it.is_maybe_harmless for it in concerned)
+        if concerned:
+            yield CONTENT if is_certain else "content_possible"
+
+    def _transition(self, lang: Language) -> str:
+        """Return what holds for another invoice; without a date of supply, also what holds for the date of issue."""
+        sentences = [choose(self.transition["text"], lang)]
+        if self.supply_date:
+            sentences.append(self.law.text("dated", lang).format(date=format_date(self.supply_date, lang)))
+        if self.transition_of_issue and self.issue_date:
+            day, follows = format_date(self.issue_date, lang), choose(self.transition_of_issue["text"], lang)
+            sentences.append(choose(self.transition["issued"], lang).format(date=day, follows=follows))
         return " ".join(sentences)
 
     def classes(self, lang: Language | None = None) -> list[ClassSummary]:
@@ -129,20 +192,26 @@ class Assessment:
     def remarks(self, lang: Language | None = None) -> list[str]:
         """Return why classes are contested, and why errors have none."""
         lang = lang or self.lang
-        contested = [choose(it.classification.contested, lang) for it in self.errors if it.is_contested]
-        without = [it for it in self.errors if not it.error_class]
-        return list(
-            dict.fromkeys((*contested, *(f"{it.finding.code}: {it.to_dict(lang)['reason']}" for it in without)))
-        )
+        codes: dict[str, list[str]] = {}
+        for it in self.errors:
+            known = it.classification
+            if it.is_contested:
+                possible = capitalize(self.law.possible(known, lang))
+                codes.setdefault(f"{choose(known.contested, lang)} {possible}.", []).append(it.finding.code)
+            elif not it.error_class:
+                codes.setdefault(choose(known.reason, lang), []).append(it.finding.code)
+        return [f"{', '.join(dict.fromkeys(about))}: {text}" for text, about in codes.items()]
 
     def missing(self, lang: Language | None = None) -> list[str]:
-        """Return the title, the source and the fix of each of the `items`."""
+        """Return the title, the source and the fix of each of the `further_items`."""
         lang = lang or self.lang
-        return [f"{it.title(lang)} ({it.entry.source}). {it.fix(lang)}" for it in self.items]
+        return [f"{it.title(lang)} ({basis(it)}). {it.fix(lang)}" for it in self.further_items]
 
-    def undecidable(self, lang: Language | None = None) -> str:
-        """Return what no validation can decide, and what has to be kept."""
-        return " ".join(self.law.text(key, lang or self.lang) for key in ("undecidable", "keep"))
+    def missing_count(self, lang: Language | None = None) -> str:
+        """Return the number of the `further_items` in words; "" for none."""
+        count, lang = len(self.further_items), lang or self.lang
+        text = self.law.text("missing_one" if count == 1 else "missing_many", lang)
+        return text.format(count=count) if count else ""
 
     def note(self, lang: Language | None = None) -> str:
         """Return that this is information and no advice."""
@@ -162,21 +231,27 @@ class Assessment:
             "follows_source": self.follows.get("source", ""),
             "errors": [error.to_dict(lang) for error in self.errors],
             "classes": {name: self.law.meaning(name, lang) for name in self._present()},
-            "items": [_item(item, lang) for item in self.items],
-            "undecidable": self.undecidable(lang),
+            "summary": {
+                "classes": [it._asdict() for it in self.classes(lang)],
+                "remarks": self.remarks(lang),
+                "items": self.missing(lang),
+            },
+            "items": [_item(item, lang) for item in self.further_items],
+            "steps": self.steps(lang),
             "note": self.note(lang),
         }
 
     def to_text(self, lang: Language | None = None) -> str:
         """Return the assessment as plain text, one statement a line."""
         lang = lang or self.lang
-        lines = [self.law.text("title", lang), self.statement(lang)]
+        lines = [self.law.text("title", lang), self.statement(lang), "", f"{self.law.text('steps', lang)}:"]
+        lines += [f"{number}. {text}" for number, text in enumerate(self.steps(lang), 1)]
         if self.errors:
             lines += ["", f"{self.law.text('errors', lang)}:", *self._class_lines(lang)]
-        if self.items:
+        if self.further_items:
             lines += ["", f"{self.law.text('items', lang)}:"]
             lines += [f"- {it}" for it in self.missing(lang)]
-        return "\n".join([*lines, "", self.undecidable(lang), self.note(lang), ""])
+        return "\n".join([*lines, "", self.note(lang), ""])
 
     def _present(self) -> list[str]:
         found = {error.error_class for error in self.errors}
@@ -194,16 +269,21 @@ class Assessment:
         return f"<Assessment {self.law.country}: {self.kind}, {len(self.errors)} errors, {len(self.items)} items>"
 
 
+def basis(item: Finding) -> str:
+    """Return where the law requires an item, without exceptions."""
+    return item.entry.source.partition(";")[0]
+
+
 def _codes(errors: list[AssessedError], lang: Language) -> str:
-    """Return the codes, each with the item that it affects and whether its class is contested."""
-    return ", ".join(dict.fromkeys(_code(it, lang) for it in errors))
-
-
-def _code(error: AssessedError, lang: Language) -> str:
-    item = error.classification.item
-    remarks = [choose(item, lang)] if item else []
-    remarks += [error.law.text("contested", lang)] if error.is_contested else []
-    return f"{error.finding.code} ({'; '.join(remarks)})" if remarks else error.finding.code
+    """Return the codes by the item that they affect, and whether their class is contested."""
+    codes: dict[str, list[str]] = {}
+    for it in errors:
+        item = it.classification.item
+        remarks = [choose(item, lang)] if item else []
+        remarks += [it.law.text("contested", lang)] if it.is_contested else []
+        codes.setdefault("; ".join(remarks), []).append(it.finding.code)
+    named = ((", ".join(dict.fromkeys(about)), remark) for remark, about in codes.items())
+    return "; ".join(f"{about} ({remark})" if remark else about for about, remark in named)
 
 
 def _item(finding: Finding, lang: Language) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""The VAT law of a country as data: `rules/vat-*/law.toml`, which describes the keys."""
+"""The VAT law of a country as data: `rules/vat-*/law.toml` and `cases.toml`, which describe their keys."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -21,6 +22,7 @@ BUSINESS_RULE: Final = "business_rule"
 BY_TERM: Final = "by_term"
 NOT_AN_ERROR: Final = "severity"
 _FILE: Final = "law.toml"
+_CASES: Final = "cases.toml"
 
 
 class Classification(NamedTuple):
@@ -31,6 +33,7 @@ class Classification(NamedTuple):
         item: the item of the law that the error affects, by language; empty for none.
         source: where the law requires the item; "" for none.
         contested: why another class is possible, by language; empty if the class is not contested.
+        other_classes: the classes that are possible, too; empty if the class is not contested.
         reason: why there is no class, by language; empty if there is one.
     """
 
@@ -38,6 +41,7 @@ class Classification(NamedTuple):
     item: Mapping[Language, str] = {}
     source: str = ""
     contested: Mapping[Language, str] = {}
+    other_classes: tuple[str, ...] = ()
     reason: Mapping[Language, str] = {}
 
 
@@ -49,6 +53,8 @@ class Law:
         country: ISO 3166 code, such as "DE".
         not_invoice: names of the Factur-X profiles that are no e-invoices.
         follows: what follows for a document that is no e-invoice; the first table that applies.
+        steps: topics of what the recipient has to do, in their order.
+        fact_codes: patterns of the codes of findings that make a fact, by its name.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,6 +63,11 @@ class Law:
         self.country: str = self._data["country"]
         self.not_invoice: Sequence[str] = self._data["not_invoice"]
         self.follows: Sequence[Mapping[str, Any]] = self._data["follows"]
+        cases = cache.toml(folder / _CASES)
+        self.steps: Sequence[str] = cases["steps"]
+        self.fact_codes: Mapping[str, Sequence[str]] = cases["facts"]
+        self._questions: Sequence[str] = cases["questions"]
+        self._cases: Sequence[Mapping[str, Any]] = cases["cases"]
 
     @property
     def rulesets(self) -> Mapping[str, Path]:
@@ -67,6 +78,21 @@ class Law:
         """Return a text of the table `texts`."""
         texts: dict[Language, str] = {tag: table[key] for tag, table in self._data["texts"].items() if key in table}
         return choose(texts, lang)
+
+    def question(self, code: str, lang: Language) -> str:
+        """Return what the letter asks about findings with a code that are no errors; "" for nothing."""
+        fact = next((it for it in self._questions if matches(self.fact_codes[it], code)), None)
+        return self.case(f"question_{fact}", frozenset(), lang) if fact else ""
+
+    def report_words(self, lang: Language) -> Mapping[str, str]:
+        """Return the labels of a validation report for a recipient, by their key."""
+        labels: Mapping[Language, Mapping[str, str]] = self._data["report"]
+        return choose(labels, lang)
+
+    def case(self, topic: str, facts: AbstractSet[str], lang: Language) -> str:
+        """Return the text of the first case of a topic that the facts meet; "" for none."""
+        found = next((it for it in self._cases if it["topic"] == topic and _meets(it, facts)), None)
+        return choose(found["text"], lang) if found else ""
 
     def class_name(self, error_class: str, lang: Language) -> str:
         """Return the name of a class."""
@@ -95,19 +121,26 @@ class Law:
 
     def classify(self, code: str, layer: str, severity: str, terms: Iterable[str]) -> Classification:
         """Return the class of a finding or of a catalog entry, which depends on its code, layer and leading term."""
-        row = next(it for it in self._data["codes"] if _matches(it["layers"], layer) and _matches(it["codes"], code))
+        leading = next(iter(terms), "")
+        row = next(it for it in self._data["codes"] if _is_about(it, layer, code, leading))
         if "none" in row:
             return Classification("", reason=self._data["none"][row["none"]])
         if severity != "fatal":
             return Classification("", reason=self._data["none"][NOT_AN_ERROR])
-        contested = self._data["contested"][row["contested"]] if "contested" in row else {}
-        if row["class"] != BY_TERM:
-            return Classification(row["class"], contested=contested)
-        leading = next(iter(terms), "")
-        item = next((it for it in self._data["items"] if leading in it["terms"]), None)
-        if item is None:
-            return Classification(BUSINESS_RULE, contested=contested)
-        return Classification(CONTENT, item["name"], item["source"], contested)
+        item = self._item(row, leading)
+        name = (CONTENT if item else BUSINESS_RULE) if row["class"] == BY_TERM else row["class"]
+        known = Classification(name, item["name"], item["source"]) if item else Classification(name)
+        if "contested" not in row:
+            return known
+        contested = self._data["contested"][row["contested"]]
+        return known._replace(contested=contested["text"], other_classes=tuple(contested["other_classes"]))
+
+    def _item(self, row: Mapping[str, Any], leading: str) -> Mapping[str, Any] | None:
+        """Return the item of the law that errors of a table of `codes` with this leading term affect."""
+        items: Sequence[Mapping[str, Any]] = self._data["items"]
+        if row["class"] == BY_TERM:
+            return next((it for it in items if leading in it["terms"]), None)
+        return next((it for it in items if it["key"] == row.get("item")), None)
 
     def classify_entry(self, entry: CatalogEntry) -> Classification:
         """Return the class of errors with the code of a catalog entry."""
@@ -118,15 +151,32 @@ class Law:
         if known.reason:
             return choose(known.reason, lang)
         remarks = [choose(known.item, lang)] if known.item else []
-        remarks += [self.text("contested", lang)] if known.contested else []
+        remarks += [self.text("contested", lang), self.possible(known, lang)] if known.contested else []
         return "; ".join((f"{self.class_name(known.error_class, lang)} ({self.basis(known.error_class)})", *remarks))
+
+    def possible(self, known: Classification, lang: Language) -> str:
+        """Return which other classes are possible, in words."""
+        names = ", ".join(self.class_name(name, lang) for name in known.other_classes)
+        return self.text("possible", lang).format(classes=names)
 
     def __repr__(self) -> str:
         return f"<Law {self.country}>"
 
 
-def _matches(patterns: Iterable[str], text: str) -> bool:
+def matches(patterns: Iterable[str], text: str) -> bool:
+    """Return whether a text matches one of several patterns with *."""
     return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def _is_about(row: Mapping[str, Any], layer: str, code: str, leading: str) -> bool:
+    """Return whether a table of `codes` is about this layer, code and leading term."""
+    has_term = "leading" not in row or leading in row["leading"]
+    return has_term and matches(row["layers"], layer) and matches(row["codes"], code)
+
+
+def _meets(case: Mapping[str, Any], facts: AbstractSet[str]) -> bool:
+    one_of, needed, without = (frozenset(case.get(key, ())) for key in ("any", "all", "without"))
+    return needed <= facts and without.isdisjoint(facts) and (not one_of or not one_of.isdisjoint(facts))
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from einvoice.assessment import assess
+from einvoice.assessment.assessment import basis
 from einvoice.assessment.law import CONTENT
 from einvoice.letter.wording import names_element, without_codes
 from einvoice.localization import Language, Messages, choose
@@ -44,7 +45,8 @@ def letter(
     kind = words["kind_credit_note" if result.invoice.is_credit_note else "kind"]
     assessment = assess(result, law, items)
     errors = list(_errors(result, causes, lang))
-    asked = [*errors, *(_missing(it, lang) for it in (assessment.items if assessment else ()))]
+    questions = list(_questions(result, assessment, lang)) if assessment and items else []
+    asked = [*errors, *questions, *(_missing(it, lang) for it in (assessment.further_items if assessment else ()))]
     if not asked:
         key = "nothing" if result.is_valid else "not_checked"
         return words[key].format(invoice=_invoice(result, lang), kind=kind) + "\n"
@@ -58,7 +60,7 @@ def letter(
         "\n".join(_facts(result, lang)),
         words["items"],
         *listed,
-        _required_by(assessment, len(errors), lang) if assessment else "",
+        _required_by(assessment, len(errors) + len(questions), lang) if assessment else "",
         words["close"],
         words["regards"],
     )
@@ -98,6 +100,24 @@ def _errors(result: ValidationResult, causes: Sequence[Cause] | None, lang: Lang
             known.setdefault(tuple(_of_cause(cause, lang)), []).extend(cause.findings)
     for lines, findings in known.items():
         yield _item(lines, findings, lang)
+
+
+def _questions(result: ValidationResult, assessment: Assessment, lang: Language) -> Iterator[str]:
+    """Yield an item for findings with the same title that are no errors and about which the law has to ask."""
+    known: dict[tuple[str, str], list[Finding]] = {}
+    for finding in result.findings:
+        if finding.severity != "fatal" and (question := assessment.law.question(finding.code, lang)):
+            known.setdefault((finding.title(lang), question), []).append(finding)
+    for (title, question), findings in known.items():
+        values = [f"{name(it.terms[0], lang)}: {text}." for it in findings if it.terms and (text := _values(it, lang))]
+        yield _item((_sentence(title, lang), *values, question), findings, lang)
+
+
+def _values(finding: Finding, lang: Language) -> str:
+    """Return the compared values: those of data and picture, or the one found."""
+    values, words = dict(compared(finding, lang)), _TEXTS[lang]
+    names = words if "expected" in values else LABELS[lang]
+    return ", ".join(f"{names[key]} {value}" for key, value in values.items() if key != "difference")
 
 
 def _missing(finding: Finding, lang: Language) -> str:
@@ -162,19 +182,20 @@ def _sentence(text: str, lang: Language, finding: Finding | None = None) -> str:
     return plain if plain[-1:] in ".?!" else f"{plain}."
 
 
-def _required_by(assessment: Assessment, errors: int, lang: Language) -> str:
-    """Return why the law requires a correction; "" if no class of error and no missing item does.
+def _required_by(assessment: Assessment, before: int, lang: Language) -> str:
+    """Return why the law requires a correction, and how to make it; "" if no class of error and no missing item does.
 
-    The missing items have the numbers after those of the errors.
+    The missing items have the numbers after the items `before` them.
     """
     law = assessment.law
     affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
     items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
     texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
-    bases = (it.entry.source.partition(";")[0] for it in assessment.items)  # what follows are exceptions
-    if sources := "; ".join(dict.fromkeys(bases)):
-        numbers = [str(it) for it in range(errors + 1, errors + 1 + len(assessment.items))]
+    if sources := "; ".join(dict.fromkeys(map(basis, assessment.further_items))):
+        numbers = [str(it) for it in range(before + 1, before + 1 + len(assessment.further_items))]
         points = _TEXTS[lang]["points" if len(numbers) > 1 else "point"].format(numbers=", ".join(numbers))
         texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))
-    texts += [choose(assessment.follows["letter"], lang)] if "letter" in assessment.follows else []
-    return " ".join((*texts, law.text("note", lang))) if texts else ""
+    correction = assessment.case("letter", lang)
+    form = choose(assessment.follows["letter"], lang) if "letter" in assessment.follows else ""
+    paragraphs = [*filter(None, (" ".join(texts), correction, form))]
+    return "\n\n".join((*paragraphs, law.text("note", lang))) if paragraphs else ""

@@ -19,5 +19,7 @@ def assessment_box(assessment: Assessment, lang: Language) -> dict[str, Any]:
         "remarks": assessment.remarks(lang),
         "items_label": law.text("items", lang),
         "items": assessment.missing(lang),
-        "about": f"{assessment.undecidable(lang)} {assessment.note(lang)}",
+        "steps_label": law.text("steps", lang),
+        "steps": assessment.steps(lang),
+        "about": assessment.note(lang),
     }

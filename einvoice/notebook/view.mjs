@@ -206,11 +206,12 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- what errors mean for the recipient
 
   function renderAssessment() {
-    const { title, statement, errors_label, classes, remarks, items_label, items, about } = model.get("_assessment");
+    const { title, statement, steps_label, steps, errors_label, classes, remarks, items_label, items, about } =
+      model.get("_assessment");
     assessment.hidden = !title;
     if (!title) return;
-    const list = (name, entries) =>
-      entries.length ? [create("p", {}, `${name}:`), create("ul", {}, ...entries.map((it) => create("li", {}, ...it)))] : [];
+    const list = (name, entries, kind = "ul") =>
+      entries.length ? [create("p", {}, `${name}:`), create(kind, {}, ...entries.map((it) => create("li", {}, ...it)))] : [];
     const found = classes.map(({ name, codes, meaning }) => [
       create("strong", {}, name),
       `: ${codes}`,
@@ -219,6 +220,7 @@ function render({ model, el }) {
     assessment.replaceChildren(
       create("summary", {}, title),
       create("p", {}, create("strong", {}, statement)),
+      ...list(steps_label, steps.map((it) => [it]), "ol"),
       ...list(errors_label, found),
       ...remarks.map((text) => create("p", {}, text)),
       ...list(items_label, items.map((it) => [it])),

@@ -200,9 +200,9 @@ class ValidationResult:
     def assessment(self, law: str | None = None, *, items: bool = True) -> Assessment | None:
         """Return what the document and its errors mean for the recipient under the VAT law of a country.
 
-        It has the class of each error, what the document is, what follows on its date of supply, and, as information
-        of a layer of its own, what the law requires and EN 16931 does not. It is information, not advice, and changes
-        neither the findings nor `is_valid`. The sources are those of `rules/vat-*/law.toml`.
+        It has the class of each error, what the document is, what follows on its date of supply, what to do, and, as
+        information of a layer of its own, what the law requires and EN 16931 does not. It is information, not advice,
+        and changes neither the findings nor `is_valid`. The sources are those of `rules/vat-*/law.toml`.
 
         Args:
             law: country of the law: "de". Default: the country of seller (BT-40) and buyer (BT-55), if it is the same.
@@ -229,14 +229,15 @@ class ValidationResult:
         """Return a letter that asks the issuer to correct the invoice, as plain text for a mail.
 
         It has one item per cause of errors: what is wrong, where, the value found, and what is asked for. Numbers of
-        business terms, codes and lines of the XML are in square brackets at the end of an item. Only what the invoice
-        proves is stated; the rest is asked.
+        business terms, codes and lines of the XML are in a line of their own at the end of an item. Only what the
+        invoice proves is stated; the rest is asked.
 
         Args:
             lang: language of the letter; default: that of the result.
             law: country of the VAT law; default as for `assessment`. If a class of errors requires a correction by it,
                 the letter says so.
-            items: whether to ask also for what the law requires and EN 16931 does not.
+            items: whether to ask also for what the law requires and EN 16931 does not, and about a picture that differs
+                from the data.
             causes: from `causes`; by default they are searched.
 
         Returns:

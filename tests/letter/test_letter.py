@@ -10,7 +10,7 @@ import pytest
 import einvoice
 from einvoice.cli import main
 from einvoice.letter.wording import names_element, without_codes
-from tests.assessment.cases import INVALID, VALID, Case
+from tests.assessment.cases import DRAFT, INVALID, VALID, Case
 from tests.helpers.corpora import CII, UBL
 
 SOFTWARE = re.compile(r"^   (Für Ihre Software|For your software|Pour votre logiciel) ?: .*$", re.MULTILINE)
@@ -121,6 +121,31 @@ def test_items_of_the_law_on_request() -> None:
     assert "nicht bestanden" not in text
     assert "§ 14 Abs. 4 Nr. 6 UStG" in text
     assert "keine Steuerberatung" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "corrects"),
+    [("no number", True), ("no date of supply", True), ("no buyer reference", False)],
+)
+def test_the_letter_says_how_to_correct(name: str, corrects: bool) -> None:
+    text = einvoice.validate(case(name).xml()).letter("de", items=True)
+    assert text.count("§ 14 Abs. 6 UStG, § 31 Abs. 5 UStDV") == corrects
+    assert text.count("eindeutig auf diese Rechnung verweist") == corrects
+
+
+def test_the_letter_asks_about_a_picture_that_differs() -> None:
+    pdf = einvoice.generate({**DRAFT, "format": "ZUGFERD"}).pdf
+    xml = einvoice.generate({**DRAFT, "profile": "EN16931"}, "CII").xml
+    assert ">264.04<" in xml
+    hybrid = einvoice.embed(pdf, xml.replace(">264.04<", ">284.04<").encode()).pdf
+    result = einvoice.validate(hybrid, lang="de")
+    assert any(it.code == "PDF-PICTURE-AMOUNT" for it in result.findings)
+    text = result.letter("de", items=True)
+    assert "Das Bild zeigt einen anderen Betrag als das XML" in text
+    assert "Bild und Daten übereinstimmen" in text
+    found = result.assessment()
+    assert found is not None
+    assert any(it.startswith("Bild und Daten:") for it in found.steps("de"))
 
 
 def test_quotations_from_the_document_stay() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 
@@ -10,23 +12,46 @@ if TYPE_CHECKING:
     from einvoice.assessment import Assessment
     from einvoice.result import Language
 
+_CODE: Final = re.compile(r"((?:[A-Z][A-Z0-9]*-)+[\w-]+)")
+
 
 def box(assessment: Assessment, lang: Language) -> Markup:
-    """Return the statement, the classes of the errors, the missing items, and what is not decidable."""
+    """Return the statement, the steps, the classes of the errors, and the missing items."""
     classes = [
-        tag("li", tag("strong", it.name), f": {it.codes}", tag("p", it.meaning)) for it in assessment.classes(lang)
+        tag("li", tag("strong", it.name), ": ", *_codes(it.codes), tag("p", it.meaning))
+        for it in assessment.classes(lang)
     ]
+    law = assessment.law
     return tag(
         "section",
-        tag("h2", assessment.law.text("title", lang)),
-        tag("p", tag("strong", assessment.statement(lang))),
+        tag("h2", law.text("title", lang)),
+        *_statement(assessment.sentences(lang)),
+        tag("h3", law.text("steps", lang)),
+        tag("table", *(_step(number, text) for number, text in enumerate(assessment.steps(lang), 1)), class_="steps"),
         _listed("errors", classes, assessment, lang),
         *(tag("p", text) for text in assessment.remarks(lang)),
         _listed("items", [tag("li", text) for text in assessment.missing(lang)], assessment, lang),
-        tag("p", f"{assessment.undecidable(lang)} {assessment.note(lang)}", class_="means"),
+        tag("p", assessment.note(lang), class_="means"),
         class_="assessment",
     )
 
 
+def _statement(sentences: list[str]) -> Iterator[Markup]:
+    """Yield what the document is and what that means for input VAT in bold, and between them what follows."""
+    for at, text in enumerate(sentences):
+        yield tag("p", text if 0 < at < len(sentences) - 1 else tag("strong", text))
+
+
+def _step(number: int, text: str) -> Markup:
+    """Return a step, what it is about in bold."""
+    about, colon, rest = text.partition(":")
+    return tag("tr", tag("th", f"{number}.", scope="row"), tag("td", tag("strong", about, colon), rest))
+
+
+def _codes(text: str) -> list[Markup | str]:
+    """Return codes and what is about them, so that no line breaks within a code."""
+    return [tag("span", part, class_="unbroken") if at % 2 else part for at, part in enumerate(_CODE.split(text))]
+
+
 def _listed(key: str, items: list[Markup], assessment: Assessment, lang: Language) -> Markup:
-    return join(tag("p", f"{assessment.law.text(key, lang)}:"), tag("ul", *items)) if items else EMPTY
+    return join(tag("h3", assessment.law.text(key, lang)), tag("ul", *items)) if items else EMPTY

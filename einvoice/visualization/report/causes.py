@@ -22,7 +22,7 @@ _MAX_TEXT: Final = 600
 _MAX_PATH: Final = 300
 
 
-def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
+def causes(found: Sequence[Cause], findings: int, lang: Language, label: str = "") -> Markup:
     """Return the causes, those with a change first; nothing if they say no more than the findings
     and the search for them was complete. Without causes, say that they were not searched for: all findings have one.
 
@@ -30,6 +30,7 @@ def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
         found: the causes, the gravest first.
         findings: number of findings.
         lang: language of the texts.
+        label: of a change; by default what to do.
     """
     if findings and not found:
         return tag("section", tag("p", WORDS[lang]["no_causes"], class_="means"), class_="causes")
@@ -42,7 +43,10 @@ def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
         "section",
         tag("h2", heading(len(found), findings, lang)),
         tag("p", words["issuer"], class_="means"),
-        *(_cause(number, cause, lang) for number, cause in enumerate(changed[:_MAX_SHOWN], 1)),
+        *(
+            _cause(number, cause, lang, label or words["change"])
+            for number, cause in enumerate(changed[:_MAX_SHOWN], 1)
+        ),
         _omitted(changed, lang),
         _without_change([cause for cause in found if not cause.changes], lang),
         tag("p", remark) if remark else EMPTY,
@@ -50,12 +54,12 @@ def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
     )
 
 
-def _cause(number: int, cause: Cause, lang: Language) -> Markup:
+def _cause(number: int, cause: Cause, lang: Language, label: str) -> Markup:
     return tag(
         "div",
         tag("h3", f"{number}. {_limited(cause.text(lang))}"),
         tag("p", " · ".join((*_line(cause, lang), _explained(cause, lang))), class_="where"),
-        _alternatives(cause.changes, lang) if len(cause.changes) > 1 else _change(cause.changes[0], lang),
+        _alternatives(cause.changes, lang) if len(cause.changes) > 1 else _change(cause.changes[0], lang, label),
         tag("p", quote(cause.location.xpath, limit=_MAX_PATH, keep_end=True), class_="path"),
         class_="cause",
     )
@@ -70,9 +74,10 @@ def _explained(cause: Cause, lang: Language) -> str:
     return f"{counted('explains', len(cause.findings), lang)}: {codes(cause, lang)}"
 
 
-def _change(change: Change, lang: Language) -> Markup:
-    label = tag("strong", f"{LABELS[lang]['change']}:")
-    return tag("p", label, " ", _limited(change.text(lang)), " ", _proof(change, lang), class_="fix")
+def _change(change: Change, lang: Language, label: str) -> Markup:
+    return tag(
+        "p", tag("strong", f"{label}:"), " ", _limited(change.text(lang)), " ", _proof(change, lang), class_="fix"
+    )
 
 
 def _alternatives(changes: Iterable[Change], lang: Language) -> Markup:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -41,14 +41,14 @@ _MAX_PATH_LENGTH: Final = 300
 _Same: TypeAlias = list["Finding"]
 
 
-def findings(found: Sequence[Finding], lang: Language) -> Markup:
-    """Return the findings, the most severe first."""
+def findings(found: Sequence[Finding], lang: Language, words: Mapping[str, str]) -> Markup:
+    """Return the findings, the most severe first; `words` are the labels of the report."""
     by_words = _by_words(found, lang)
     shown, left = _chosen(by_words)
     indicative = any(finding.indicative for finding in found)
     return join(
         tag("p", RESULT_WORDS[lang]["indicative"], class_="remark") if indicative else EMPTY,
-        *(_of_severity(kind, shown, found, lang) for kind in _SEVERITIES),
+        *(_of_severity(kind, shown, found, lang, words) for kind in _SEVERITIES),
         _left(left, lang) if left else EMPTY,
     )
 
@@ -79,21 +79,22 @@ def _chosen(by_words: list[_Same]) -> tuple[list[_Same], list[_Same]]:
     return shown, left
 
 
-def _of_severity(kind: str, shown: list[_Same], found: Sequence[Finding], lang: Language) -> Markup:
+def _of_severity(
+    kind: str, shown: list[_Same], found: Sequence[Finding], lang: Language, words: Mapping[str, str]
+) -> Markup:
     own = [same for same in shown if same[0].severity == kind]
     if not own:
         return EMPTY
-    words = WORDS[lang]
     count = Decimal(sum(finding.severity == kind for finding in found))
     head = (
         tag("h2", f"{words[kind]} ({format_number(count, lang)})"),
         tag("p", words[kind + "_means"], class_="means"),
     )
-    return tag("section", *head, *(_finding(same, lang) for same in own), class_=kind)
+    return tag("section", *head, *(_finding(same, lang, words) for same in own), class_=kind)
 
 
-def _finding(same: _Same, lang: Language) -> Markup:
-    first, words = same[0], WORDS[lang]
+def _finding(same: _Same, lang: Language, words: Mapping[str, str]) -> Markup:
+    first = same[0]
     return tag(
         "div",
         tag("h3", tag("span", first.code, class_="code"), " ", first.title(lang)),

@@ -6,7 +6,7 @@ import datetime
 import os
 import pkgutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -109,13 +109,14 @@ def report_html(
     assessment: Assessment | None = None,
 ) -> Markup:
     """Return the report as HTML, without the style; `found` are the causes of the findings."""
+    words = {**WORDS[lang], **(assessment.law.report_words(lang) if assessment else {})}
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
-        _verdict(result, lang),
+        _verdict(result, assessment, lang, words),
         _subject(result, lang, when),
         box(assessment, lang) if assessment else EMPTY,
-        causes(found, len(result.findings), lang),
-        findings(result.findings, lang),
+        causes(found, len(result.findings), lang, words["fix"] if assessment else ""),
+        findings(result.findings, lang, words),
         _rules(result, lang),
         tag("p", WORDS[lang]["about"], class_="about"),
     )
@@ -134,15 +135,18 @@ def _short(text: str, limit: int = _MAX_LENGTH) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _verdict(result: ValidationResult, lang: Language) -> Markup:
-    words = WORDS[lang]
+def _verdict(
+    result: ValidationResult, assessment: Assessment | None, lang: Language, words: Mapping[str, str]
+) -> Markup:
     kind = "valid" if result.is_valid else "invalid"
+    missing = assessment.missing_count(lang) if assessment else ""
     state = kind if result.findings or not result.is_valid else "clean"
     return tag(
         "div",
         tag("p", f"{words[kind + '_sign']} {words[kind]}", class_="word"),
         tag("p", counts(result, lang), class_="counts") if result.findings else EMPTY,
         tag("p", words[state + "_means"]),
+        tag("p", missing) if missing else EMPTY,
         class_=f"verdict {kind}",
     )
 
