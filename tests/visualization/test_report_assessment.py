@@ -38,3 +38,10 @@ def test_changes_are_those_of_the_issuer() -> None:
 def test_no_line_breaks_within_a_code() -> None:
     result = einvoice.validate(TAX.xml(), lang="de")
     assert '<span class="unbroken">BR-CO-17</span>' in report_html(result, assessment=result.assessment())
+
+
+def test_the_amount_of_a_credit_note_is_not_one_to_pay() -> None:
+    result = einvoice.validate(Case("", {**LARGE, "type_code": "381"}).xml(), lang="de")
+    html = report_html(result, assessment=result.assessment())
+    assert "Gutgeschrieben" in html
+    assert "Zahlbetrag" not in html

@@ -47,8 +47,9 @@ def report_pdf(
     moment = when or _now()
     found = _causes(result, causes)
     title = _title(result, lang)
+    html = report_html(result, lang, moment, found, assessment)
     return render(
-        report_html(result, lang, moment, found, assessment),
+        Markup(html.replace("§ ", "§\u00a0")) if assessment else html,
         lang=lang,
         title=title,
         description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
@@ -113,7 +114,7 @@ def report_html(
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
         _verdict(result, assessment, lang, words),
-        _subject(result, lang, when),
+        _subject(result, lang, when, words),
         box(assessment, lang) if assessment else EMPTY,
         causes(found, len(result.findings), lang, words["fix"] if assessment else ""),
         findings(result.findings, lang, words),
@@ -154,9 +155,9 @@ def _verdict(
 # ---------------------------------------------------------------- validated document
 
 
-def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) -> Markup:
+def _subject(result: ValidationResult, lang: Language, when: datetime.datetime, words: Mapping[str, str]) -> Markup:
     """Return the data of the invoice and of its file, side by side."""
-    words, summary, identity = WORDS[lang], result.summary, result.identity
+    summary, identity = result.summary, result.identity
     amount = result.invoice.totals.due.number
     due = format_number(amount, lang, decimals=2) if isinstance(amount, Decimal) else summary.amount_due
     date = result.invoice.issue_date.date
@@ -174,7 +175,8 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
         (words["mode"], words[result.stack.mode]),
         (words["when"], _moment(when, lang)),
     )
-    named = [(words.get(number) or label(number, lang), value) for number, value in invoice]
+    kind = "_credit_note" if result.invoice.is_credit_note else ""
+    named = [(words.get(number + kind) or words.get(number) or label(number, lang), it) for number, it in invoice]
     identifier = (
         (words["specification"], _short(identity.customization_id or "")),
         (words["sha256"], result.sha256),
