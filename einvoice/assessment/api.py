@@ -30,14 +30,16 @@ def assess(result: ValidationResult, country: str | None, items: bool) -> Assess
     known = law(country) if country else _law_of(result.invoice)
     if known is None:
         return None
+    invoice, day = result.invoice, supply_date(result.invoice)
+    exceptions = frozenset(it["key"] for it in known.follows if "max_gross" in it and _applies(it, invoice, day))
     errors = tuple(
-        AssessedError(it, known.classify(it.code, it.layer, it.severity, it.terms), known) for it in result.errors
+        AssessedError(it, known.classify(it.code, it.layer, it.severity, it.terms, exceptions), known)
+        for it in result.errors
     )
     profile = result.identity.specification.facturx_profile
     not_invoice = result.identity.profile if profile in known.not_invoice else ""
     kind = _kind(result, errors, not_invoice)
     missing = _missing_items(result, known) if items else ()
-    invoice, day = result.invoice, supply_date(result.invoice)
     transition, issued = _follows(known, invoice, day), invoice.issue_date.date
     return Assessment(
         law=known,
@@ -49,7 +51,7 @@ def assess(result: ValidationResult, country: str | None, items: bool) -> Assess
         issue_date=issued,
         transition=transition,
         transition_of_issue=_follows(known, invoice, issued) if issued and "issued" in transition else _NOTHING,
-        facts=frozenset(_facts(result, known, missing)),
+        facts=frozenset((*exceptions, *_facts(result, known, missing))),
         lang=result.lang,
     )
 
@@ -105,7 +107,7 @@ def _applies(table: Mapping[str, Any], invoice: Invoice, day: datetime.date | No
     if "max_gross" in table:
         categories = {str(it.category) for it in invoice.vat_breakdown}
         gross, is_known = invoice.totals.gross, str(invoice.currency) == table["currency"]
-        is_small = bool(gross) and bool(gross <= Decimal(table["max_gross"]))
+        is_small = isinstance(gross.number, Decimal) and abs(gross.number) <= Decimal(table["max_gross"])
         return is_known and is_small and categories.isdisjoint(table["not_categories"])
     if table.get("no_date"):
         return day is None

@@ -66,6 +66,7 @@ class Law:
         cases = cache.toml(folder / _CASES)
         self.steps: Sequence[str] = cases["steps"]
         self.fact_codes: Mapping[str, Sequence[str]] = cases["facts"]
+        self._report: Mapping[Language, Mapping[str, str]] = cases["report"]
         self._questions: Sequence[str] = cases["questions"]
         self._cases: Sequence[Mapping[str, Any]] = cases["cases"]
 
@@ -86,8 +87,7 @@ class Law:
 
     def report_words(self, lang: Language) -> Mapping[str, str]:
         """Return the labels of a validation report for a recipient, by their key."""
-        labels: Mapping[Language, Mapping[str, str]] = self._data["report"]
-        return choose(labels, lang)
+        return choose(self._report, lang)
 
     def case(self, topic: str, facts: AbstractSet[str], lang: Language) -> str:
         """Return the text of the first case of a topic that the facts meet; "" for none."""
@@ -119,8 +119,18 @@ class Law:
         """The classes, the gravest first."""
         return tuple(self._data["classes"])
 
-    def classify(self, code: str, layer: str, severity: str, terms: Iterable[str]) -> Classification:
-        """Return the class of a finding or of a catalog entry, which depends on its code, layer and leading term."""
+    def classify(
+        self, code: str, layer: str, severity: str, terms: Iterable[str], exceptions: AbstractSet[str] = frozenset()
+    ) -> Classification:
+        """Return the class of a finding or of a catalog entry, which depends on its code, layer and leading term.
+
+        Args:
+            code: of the finding or entry.
+            layer: its layer.
+            severity: its severity.
+            terms: its business terms, the leading one first.
+            exceptions: keys of `follows` for which the law may require less; by default none.
+        """
         leading = next(iter(terms), "")
         row = next(it for it in self._data["codes"] if _is_about(it, layer, code, leading))
         if "none" in row:
@@ -128,7 +138,9 @@ class Law:
         if severity != "fatal":
             return Classification("", reason=self._data["none"][NOT_AN_ERROR])
         item = self._item(row, leading)
-        name = (CONTENT if item else BUSINESS_RULE) if row["class"] == BY_TERM else row["class"]
+        is_exempt = item is not None and item.get("unless") in exceptions
+        item = None if is_exempt else item
+        name = (CONTENT if item else BUSINESS_RULE) if row["class"] == BY_TERM or is_exempt else row["class"]
         known = Classification(name, item["name"], item["source"]) if item else Classification(name)
         if "contested" not in row:
             return known

@@ -116,7 +116,7 @@ def _questions(result: ValidationResult, assessment: Assessment, lang: Language)
 def _values(finding: Finding, lang: Language) -> str:
     """Return the compared values: those of data and picture, or the one found."""
     values, words = dict(compared(finding, lang)), _TEXTS[lang]
-    names = words if "expected" in values else LABELS[lang]
+    names = words if finding.layer == "pdf" else LABELS[lang]
     return ", ".join(f"{names[key]} {value}" for key, value in values.items() if key != "difference")
 
 

@@ -10,7 +10,7 @@ from lxml import etree
 
 import einvoice
 from einvoice.assessment import Assessment, law
-from tests.assessment.cases import INVALID, LARGE, LINE, NO_DATE, VALID, Case, put, remove
+from tests.assessment.cases import INVALID, LARGE, LINE, NO_DATE, SMALL, VALID, Case, put, remove
 
 REVERSE_CHARGE = {
     "lines": [{**LINE, "quantity": "10", "tax_category": "AE", "tax_rate": "0"}],
@@ -156,3 +156,19 @@ def test_each_text_is_in_both_languages() -> None:
     for table in tomllib.loads((law("de").folder / "cases.toml").read_text("utf-8"))["cases"]:
         assert set(table["text"]) == {"de", "en"}
         assert table["text"]["de"].count("§") == table["text"]["en"].count("§"), table
+
+
+def test_a_small_amount_needs_fewer_items() -> None:
+    number = put("/ubl:Invoice/cbc:ID", "")
+    small, large = (assessed(Case("", fields, (number,))) for fields in (SMALL, LARGE))
+    classes = [next(it for it in found.errors if it.finding.code == "BR-02") for found in (small, large)]
+    assert [it.error_class for it in classes] == ["business_rule", "content"]
+    assert "with input VAT" in step(small, "Book")
+
+
+@pytest.mark.parametrize("amount", ["-1190.00", "1190.00"])
+def test_a_large_credit_is_no_small_amount(amount: str) -> None:
+    fields = {"lines": [{**LINE, "quantity": "-10" if amount.startswith("-") else "10"}], **NO_DATE}
+    found = assessed(Case("", fields, (put("//cbc:DueDate", "soon"),)))
+    assert found.follows["key"] == "no_date"
+    assert [it.code for it in found.items] == ["USTG14-SUPPLY-DATE"]

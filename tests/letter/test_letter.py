@@ -10,7 +10,7 @@ import pytest
 import einvoice
 from einvoice.cli import main
 from einvoice.letter.wording import names_element, without_codes
-from tests.assessment.cases import DRAFT, INVALID, VALID, Case
+from tests.assessment.cases import DRAFT, INVALID, LARGE, VALID, Case, put
 from tests.helpers.corpora import CII, UBL
 
 SOFTWARE = re.compile(r"^   (Für Ihre Software|For your software|Pour votre logiciel) ?: .*$", re.MULTILINE)
@@ -146,6 +146,13 @@ def test_the_letter_asks_about_a_picture_that_differs() -> None:
     found = result.assessment()
     assert found is not None
     assert any(it.startswith("Bild und Daten:") for it in found.steps("de"))
+
+
+def test_the_letter_asks_about_a_line_that_does_not_add_up() -> None:
+    edit = put("//cac:InvoiceLine/cac:Price/cbc:PriceAmount", "101.00")
+    text = einvoice.validate(Case("", LARGE, (edit,)).xml()).letter("de", items=True)
+    assert "Nettobetrag der Position: erwartet 1.010,00, gefunden 1.000,00." in text
+    assert "Bitte prüfen Sie Menge, Preis und Betrag" in text
 
 
 def test_quotations_from_the_document_stay() -> None:
