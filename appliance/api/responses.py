@@ -31,8 +31,8 @@ _ASSESS = (
     "buyer, as `validation_details.assessment`; the report states it, too. Information, not advice."
 )
 _LETTER = (
-    "`true`: also return a letter that asks the issuer to correct the invoice, as `validation_details.letter`. Takes "
-    "as long as the causes."
+    "`true`: also return a letter that asks the issuer to correct the invoice, as `validation_details.letter`; with "
+    "`assess=true`, it also asks for what the law requires. Takes as long as the causes."
 )
 _LINKS = "`false`: store nothing and return no links to PDFs; their members of `artifacts` are unavailable."
 _FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."

@@ -80,7 +80,8 @@ def _body(result: einvoice.ValidationResult, job: Message, seconds: float) -> di
     if "causes" in requested and causes is None:
         details["causes"] = None
     if "letter" in requested:
-        details["letter"] = None if causes is None else result.letter(lang, causes=causes)
+        items = "assess" in requested
+        details["letter"] = None if causes is None else result.letter(lang, items=items, causes=causes)
     return body
 
 

@@ -130,6 +130,11 @@ class Assessment:
         formats = [it for it in self.errors if it.error_class == FORMAT]
         return self.kind == "other_invoice" and not self.profile and all(it.is_contested for it in formats)
 
+    @property
+    def asks_issuer(self) -> bool:
+        """Whether the letter with the `items` has something to ask the issuer."""
+        return bool(self.errors or self.further_items) or not self.facts.isdisjoint(self.law.questions)
+
     def statement(self, lang: Language | None = None) -> str:
         """Return the `sentences` as one text."""
         return " ".join(self.sentences(lang))
@@ -226,6 +231,8 @@ class Assessment:
             "disputed": self.is_disputed,
             "labels": {key: self.law.text(key, lang) for key in _LABELS},
             "statement": self.statement(lang),
+            "sentences": self.sentences(lang),
+            "asks_issuer": self.asks_issuer,
             "supply_date": self.supply_date.isoformat() if self.supply_date else "",
             "follows": self.follows.get("key", ""),
             "follows_source": self.follows.get("source", ""),

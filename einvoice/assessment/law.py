@@ -54,6 +54,7 @@ class Law:
         not_invoice: names of the Factur-X profiles that are no e-invoices.
         follows: what follows for a document that is no e-invoice; the first table that applies.
         steps: topics of what the recipient has to do, in their order.
+        questions: facts about findings that are no errors, about which the letter asks.
         fact_codes: patterns of the codes of findings that make a fact, by its name.
     """
 
@@ -67,7 +68,7 @@ class Law:
         self.steps: Sequence[str] = cases["steps"]
         self.fact_codes: Mapping[str, Sequence[str]] = cases["facts"]
         self._report: Mapping[Language, Mapping[str, str]] = cases["report"]
-        self._questions: Sequence[str] = cases["questions"]
+        self.questions: Sequence[str] = cases["questions"]
         self._cases: Sequence[Mapping[str, Any]] = cases["cases"]
 
     @property
@@ -82,7 +83,7 @@ class Law:
 
     def question(self, code: str, lang: Language) -> str:
         """Return what the letter asks about findings with a code that are no errors; "" for nothing."""
-        fact = next((it for it in self._questions if matches(self.fact_codes[it], code)), None)
+        fact = next((it for it in self.questions if matches(self.fact_codes[it], code)), None)
         return self.case(f"question_{fact}", frozenset(), lang) if fact else ""
 
     def report_words(self, lang: Language) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ def assessment_box(assessment: Assessment, lang: Language) -> dict[str, Any]:
     return {
         "title": law.text("title", lang),
         "statement": assessment.statement(lang),
+        "sentences": assessment.sentences(lang),
         "errors_label": law.text("errors", lang),
         "classes": [it._asdict() for it in assessment.classes(lang)],
         "remarks": assessment.remarks(lang),

@@ -206,7 +206,7 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- what errors mean for the recipient
 
   function renderAssessment() {
-    const { title, statement, steps_label, steps, errors_label, classes, remarks, items_label, items, about } =
+    const { title, sentences, steps_label, steps, errors_label, classes, remarks, items_label, items, about } =
       model.get("_assessment");
     assessment.hidden = !title;
     if (!title) return;
@@ -219,7 +219,9 @@ function render({ model, el }) {
     ]);
     assessment.replaceChildren(
       create("summary", {}, title),
-      create("p", {}, create("strong", {}, statement)),
+      ...sentences.map((text, at) =>
+        create("p", {}, 0 < at && at < sentences.length - 1 ? text : create("strong", {}, text)),
+      ),
       ...list(steps_label, steps.map((it) => [it]), "ol"),
       ...list(errors_label, found),
       ...remarks.map((text) => create("p", {}, text)),

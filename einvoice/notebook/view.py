@@ -187,9 +187,11 @@ class ResultView(anywidget.AnyWidget):
         self._cause_details = cause_details(self.result, opened, self.lang) if opened else {}
 
     def _update_letter(self, _: Any = None) -> None:
-        """Update the letter to the issuer; valid invoices have none."""
-        text = self.result.letter(self.lang) if self.with_letter else ""
-        self._letter = {"text": text, "hidden": self.result.is_valid}
+        """Update the letter to the issuer; it is hidden if there is nothing to ask."""
+        assessed = self._assessed
+        text = self.result.letter(self.lang, items=assessed is not None) if self.with_letter else ""
+        asks = not self.result.is_valid or (assessed is not None and assessed.asks_issuer)
+        self._letter = {"text": text, "hidden": not asks}
 
     def _update_table(self, _: Any = None) -> None:
         """Update the table and its status line."""

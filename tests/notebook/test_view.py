@@ -9,6 +9,7 @@ import pytest
 
 import einvoice
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
+from tests.assessment.cases import VALID
 from tests.helpers.languages import REJECTED
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
@@ -266,6 +267,14 @@ def test_the_letter_is_written_when_it_is_shown(sample):
 
 def test_a_valid_invoice_has_no_letter(sample):
     assert einvoice.validate(sample("ubl-invoice.xml").read_bytes(), lang="en").explore()._letter["hidden"]
+
+
+def test_the_letter_of_a_valid_invoice_asks_for_what_the_law_requires():
+    gaps = next(it for it in VALID if it.name == "no date of supply")
+    view = einvoice.validate(gaps.xml(), lang="en").explore()
+    assert not view._letter["hidden"]
+    view.with_letter = True
+    assert "The date of supply is missing" in view._letter["text"]
 
 
 def test_the_assessment_is_that_of_the_result(sample):

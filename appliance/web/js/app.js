@@ -209,10 +209,11 @@ function toolbar(entry) {
   );
 }
 
-/** Return the button that copies the letter to the issuer; null for a valid invoice. */
+/** Return the button that copies the letter to the issuer; null if there is nothing to ask. */
 function letterButton(entry) {
   const labels = LABELS[state.lang];
-  const letter = entry.answer?.is_valid ? null : entry.answer?.validation_details.letter;
+  const { is_valid: isValid, validation_details: details } = entry.answer ?? {};
+  const letter = isValid && !details?.assessment?.asks_issuer ? null : details?.letter;
   const copy = async () => setStatus((await copyText(letter)) ? labels.letterCopied : labels.letterNotCopied);
   const properties = { type: "button", class: "button", title: labels.letterHint, onclick: copy };
   return letter ? el("button", properties, labels.letter) : null;

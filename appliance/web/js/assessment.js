@@ -8,13 +8,13 @@ export function assessmentBox(answer) {
   if (!assessment) {
     return null;
   }
-  const { labels: words, note, statement, steps, summary } = assessment;
+  const { labels: words, note, sentences, steps, summary } = assessment;
   return el(
     "section",
     { class: "assessment", "aria-labelledby": "assessment-title" },
     el("h2", { id: "assessment-title" }, words.title),
-    el("p", { class: "statement" }, statement),
-    list("ol", words.steps, steps),
+    sentences.map((text, at) => el("p", { class: 0 < at && at < sentences.length - 1 ? null : "statement" }, text)),
+    list("ol", words.steps, steps.map(step)),
     list("ul", words.errors, summary.classes.map(errorClass)),
     summary.remarks.map((text) => el("p", {}, text)),
     list("ul", words.items, summary.items),
@@ -25,6 +25,12 @@ export function assessmentBox(answer) {
 function list(kind, title, entries) {
   const items = entries.map((it) => el("li", {}, it));
   return items.length ? [el("h3", {}, title), el(kind, {}, items)] : null;
+}
+
+/** Return a step, what it is about in bold. */
+function step(text) {
+  const at = text.indexOf(":") + 1;
+  return [el("strong", {}, text.slice(0, at)), text.slice(at)];
 }
 
 function errorClass({ name, codes, meaning }) {

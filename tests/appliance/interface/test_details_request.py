@@ -6,6 +6,7 @@ import pytest
 
 import einvoice
 from tests.appliance.interface.test_causes_request import validate, without_time
+from tests.assessment.cases import VALID
 from tests.helpers.served import API, BATCH, UBL, VALIDATE, WRONG, assert_problem
 
 NAMES = {"assess": "assessment", "letter": "letter"}
@@ -27,6 +28,16 @@ def test_letter_on_request(server):
     assert letter == einvoice.validate(WRONG, lang="en").letter("en")
     assert letter.startswith("Subject: Request to correct invoice ")
     assert "nothing to correct" in validate(server, UBL, letter="true").json()["validation_details"]["letter"]
+
+
+def test_letter_asks_for_items_of_the_law_with_the_assessment(server):
+    gaps = next(it for it in VALID if it.name == "no date of supply").xml()
+    plain, assessed = (
+        validate(server, gaps, letter="true", **more).json()["validation_details"] for more in ({}, {"assess": "true"})
+    )
+    assert "nothing to correct" in plain["letter"]
+    assert "The date of supply is missing" in assessed["letter"]
+    assert assessed["assessment"]["asks_issuer"]
 
 
 def test_assessment_on_request(server):
