@@ -22,6 +22,7 @@ from einvoice.validation.selection import select
 
 _SELF_BILLED: Final = frozenset(("261", "389", "500", "501", "527"))
 """Types of invoices (BT-3) that the buyer issues."""
+_PREPAYMENT: Final = "386"
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -67,6 +68,8 @@ def _facts(result: ValidationResult, known: Law, missing: Sequence[Finding]) -> 
         yield "credit_note"
     if str(invoice.type_code or "") in _SELF_BILLED:
         yield "self_billed"
+    if str(invoice.type_code or "") == _PREPAYMENT:
+        yield "prepayment"
     for name, codes in known.fact_codes.items():
         if any(matches(codes, it.code) for it in (*result.findings, *missing)):
             yield name

@@ -133,7 +133,8 @@ class Assessment:
     @property
     def asks_issuer(self) -> bool:
         """Whether the letter with the `items` has something to ask the issuer."""
-        return bool(self.errors or self.further_items) or not self.facts.isdisjoint(self.law.questions)
+        asks_about_findings = not self.facts.isdisjoint(self.law.questions)
+        return bool(self.errors or self.further_items) or asks_about_findings or "letter" in self.follows
 
     def statement(self, lang: Language | None = None) -> str:
         """Return the `sentences` as one text."""

@@ -47,7 +47,8 @@ def letter(
     errors = list(_errors(result, causes, lang))
     questions = list(_questions(result, assessment, lang)) if assessment and items else []
     asked = [*errors, *questions, *(_missing(it, lang) for it in (assessment.further_items if assessment else ()))]
-    if not asked:
+    form = choose(assessment.follows["letter"], lang) if assessment and "letter" in assessment.follows else ""
+    if not asked and not (form and items):
         key = "nothing" if result.is_valid else "not_checked"
         return words[key].format(invoice=_invoice(result, lang), kind=kind) + "\n"
     listed = [f"{number}. {text}" for number, text in enumerate(asked[:_MAX_ITEMS], 1)]
@@ -56,11 +57,11 @@ def letter(
     paragraphs = (
         words["subject"].format(invoice=_invoice(result, lang), kind=kind),
         words["greeting"],
-        words["request_items" if result.is_valid else "request"].format(kind=kind),
+        words["request_items" if result.is_valid else "request"].format(kind=kind) if asked else "",
         "\n".join(_facts(result, lang)),
-        words["items"],
+        words["items"] if asked else "",
         *listed,
-        _required_by(assessment, len(errors) + len(questions), lang) if assessment else "",
+        _required_by(assessment, len(errors) + len(questions), form, lang) if assessment else "",
         words["close"],
         words["regards"],
     )
@@ -182,10 +183,10 @@ def _sentence(text: str, lang: Language, finding: Finding | None = None) -> str:
     return plain if plain[-1:] in ".?!" else f"{plain}."
 
 
-def _required_by(assessment: Assessment, before: int, lang: Language) -> str:
+def _required_by(assessment: Assessment, before: int, form: str, lang: Language) -> str:
     """Return why the law requires a correction, and how to make it; "" if no class of error and no missing item does.
 
-    The missing items have the numbers after the items `before` them.
+    The missing items have the numbers after the items `before` them; `form` says why an e-invoice is required.
     """
     law = assessment.law
     affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
@@ -195,7 +196,5 @@ def _required_by(assessment: Assessment, before: int, lang: Language) -> str:
         numbers = [str(it) for it in range(before + 1, before + 1 + len(assessment.further_items))]
         points = _TEXTS[lang]["points" if len(numbers) > 1 else "point"].format(numbers=", ".join(numbers))
         texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))
-    correction = assessment.case("letter", lang)
-    form = choose(assessment.follows["letter"], lang) if "letter" in assessment.follows else ""
-    paragraphs = [*filter(None, (" ".join(texts), correction, form))]
+    paragraphs = [*filter(None, (" ".join(texts), assessment.case("letter", lang), form))]
     return "\n\n".join((*paragraphs, law.text("note", lang))) if paragraphs else ""

@@ -148,6 +148,18 @@ def test_the_letter_asks_about_a_picture_that_differs() -> None:
     assert any(it.startswith("Bild und Daten:") for it in found.steps("de"))
 
 
+def test_the_letter_asks_for_an_e_invoice_where_nothing_but_the_profile_is_wrong() -> None:
+    draft = {**DRAFT, "profile": "BASIC_WL", "format": "ZUGFERD", "service_date": "2028-02-01"}
+    result = einvoice.validate(einvoice.generate(draft).pdf, lang="de")
+    assert not result.errors
+    found = result.assessment()
+    assert found is not None
+    assert (found.kind, found.further_items, found.asks_issuer) == ("other_invoice", (), True)
+    text = result.letter("de", items=True)
+    assert "Für Leistungen ab dem 01.01.2028 brauchen wir eine E-Rechnung" in text
+    assert "Das ist uns aufgefallen" not in text
+
+
 def test_the_letter_asks_about_a_line_that_does_not_add_up() -> None:
     edit = put("//cac:InvoiceLine/cac:Price/cbc:PriceAmount", "101.00")
     text = einvoice.validate(Case("", LARGE, (edit,)).xml()).letter("de", items=True)
