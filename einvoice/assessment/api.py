@@ -60,7 +60,8 @@ def assess(result: ValidationResult, country: str | None, items: bool) -> Assess
 def _facts(result: ValidationResult, known: Law, missing: Sequence[Finding]) -> Iterator[str]:
     """Yield what texts depend on: what the invoice charges and is, and what findings of any severity are about."""
     invoice = result.invoice
-    yield from (str(it.category) for it in invoice.vat_breakdown if it.category)
+    categories = (str(it.category) for it in invoice.vat_breakdown if it.category)
+    yield from (it for it in categories if it.isupper())  # no other fact has capital letters
     amounts = (invoice.vat_total, *(it.tax_amount for it in invoice.vat_breakdown))
     if not invoice.vat_breakdown or any(bool(it) and it != 0 for it in amounts):
         yield "vat"

@@ -163,6 +163,7 @@ class Assessment:
         return self.law.case(topic, {*self.facts, *self._own_facts()}, lang or self.lang)
 
     def _own_facts(self) -> Iterator[str]:
+        """Yield the facts that the classes of the errors decide."""
         yield self.kind
         if self.is_disputed:
             yield "disputed"

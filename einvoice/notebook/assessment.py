@@ -13,7 +13,6 @@ def assessment_box(assessment: Assessment, lang: Language) -> dict[str, Any]:
     law = assessment.law
     return {
         "title": law.text("title", lang),
-        "statement": assessment.statement(lang),
         "sentences": assessment.sentences(lang),
         "errors_label": law.text("errors", lang),
         "classes": [it._asdict() for it in assessment.classes(lang)],

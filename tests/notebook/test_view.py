@@ -281,11 +281,11 @@ def test_the_assessment_is_that_of_the_result(sample):
     text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
     result = einvoice.validate(text, lang="en")
     view, assessment = result.explore(), result.assessment()
-    assert view._assessment["statement"] == assessment.statement("en")
+    assert view._assessment["sentences"] == assessment.sentences("en")
     assert "BR-CO-15" in view._assessment["classes"][0]["codes"]
     assert "not tax advice" in view._assessment["about"]
     view.lang = "de"
-    assert view._assessment["statement"] == assessment.statement("de")
+    assert view._assessment["sentences"] == assessment.sentences("de")
 
 
 def test_without_a_law_there_is_no_assessment(sample):

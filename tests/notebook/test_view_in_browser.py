@@ -252,6 +252,8 @@ def test_assessment_opens_above_the_findings(shown):
     view, page = shown[0], shown[1].page
     page.click(".ev-assessment summary")
     page.wait_for_selector(".ev-assessment[open] >> text=not tax advice")
-    assert view.result.assessment().statement("en") in page.inner_text(".ev-assessment")
+    text = page.inner_text(".ev-assessment")
+    assert [it for it in view.result.assessment().sentences("en") if it not in text] == []
+    assert page.locator(".ev-assessment ol li").count() == len(view.result.assessment().steps())
     box, table = (page.locator(it).bounding_box()["y"] for it in (".ev-assessment", "table[role=grid]"))
     assert box < table
