@@ -33,9 +33,11 @@ from einvoice.localization import Language
 from einvoice.localization.options import language
 from einvoice.model import parties
 from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import Note as NoteOfModel
 from einvoice.model.invoice import PrecedingInvoice as PrecedingInvoiceOfModel
 from einvoice.model.lines import Document, Period
 from einvoice.model.values import absent
+from einvoice.model.worded.down_payments import Sum, write_note
 from einvoice.rulebook.releases import releases
 from einvoice.syntax.specifications import Specification, SpecificationKind, Syntax, identifier_of, specifications
 from einvoice.syntax.writer import write
@@ -309,10 +311,7 @@ class Draft(DraftModel):
                 lang,
                 is_coded="xrechnung" in self.specification.rulesets,
             ),
-            notes=[
-                *(note.build() for note in self.notes or ()),
-                *(it.note(currency, lang) for it in self.prepayments or ()),
-            ],
+            notes=[*(note.build() for note in self.notes or ()), *self._down_payments(totals, lang)],
             preceding_invoices=self._preceding_invoices(),
             seller=self.seller.build(self.specification.tax_number_scheme or _TAX_SCHEME),
             buyer=self.buyer.build(),
@@ -329,6 +328,14 @@ class Draft(DraftModel):
             documents=self._documents(),
             lines=[line.build(number, currency) for number, line in enumerate(self.lines, 1)],
         )
+
+    def _down_payments(self, totals: CalculatedTotals, lang: Language) -> list[NoteOfModel]:
+        """Return the note on the down payments."""
+        if not self.prepayments:
+            return []
+        total = Sum(totals.amount("BT-112") or Decimal(0), totals.amount("BT-110"))
+        down_payments = [it.down_payment() for it in self.prepayments]
+        return [NoteOfModel(text=as_text(write_note(total, down_payments, self.currency, lang)))]
 
     def _preceding_invoices(self) -> list[PrecedingInvoiceOfModel]:
         """Return the preceding invoices, and those of down payments as far as the syntax allows: notes name all."""

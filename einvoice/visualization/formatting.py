@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from typing import Final
 
 from einvoice.errors import MissingDependency
-from einvoice.localization import Language
+from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import FORMAT
 
 try:
@@ -19,6 +19,8 @@ except ImportError as error:
 _MAX_DIGITS: Final = 1000
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{8,30}")
 _NO_BREAK: Final = "\u00a0"
+_KILO: Final = 1000
+_LABELS: Final = Messages("einvoice.visualization", "invoice")
 
 
 def format_date(date: datetime.date, lang: Language) -> str:
@@ -41,6 +43,20 @@ def format_number(value: Decimal, lang: Language, *, decimals: int = 0) -> str:
         exact = (value + 0).normalize()  # adding 0 removes the sign of -0
         text = numbers.format_decimal(exact, pattern, locale=FORMAT[lang]["locale"], decimal_quantization=False)
     return text.replace("-", "−")
+
+
+def file_size(size: int, lang: Language) -> str:
+    """Format the size of a file.
+
+    >>> [file_size(size, "de").replace("\\xa0", " ") for size in (9, 48_230, 2_500_000)]
+    ['9 Byte', '48 KB', '2,5 MB']
+    """
+    if size < _KILO:
+        return f"{size}{_NO_BREAK}{_LABELS[lang]['bytes']}"
+    if size < _KILO**2:
+        return f"{format_number(round(Decimal(size) / _KILO, 0), lang)}{_NO_BREAK}{_LABELS[lang]['kilobytes']}"
+    megabytes = round(Decimal(size) / _KILO**2, 1)
+    return f"{format_number(megabytes, lang)}{_NO_BREAK}{_LABELS[lang]['megabytes']}"
 
 
 def is_iban(text: str) -> bool:

@@ -69,10 +69,18 @@ def test_down_payments_reduce_the_amount_due(format, preceding):
     invoice = einvoice.read(einvoice.generate(draft(prepayments=PAID), format).data)
     assert (invoice.totals.paid.raw, invoice.totals.due.raw) == ("7.14", "4.76")
     assert [it.text for it in invoice["BT-25"]] == preceding
-    assert [it.text for it in invoice["BT-22"]] == [
-        "Anzahlung 5,95 EUR vom 01.09.2026, Rechnung A-1; darin Umsatzsteuer 0,95 EUR (19 %)",
-        "Anzahlung 1,19 EUR, Rechnung A-2",
+    [note] = invoice["BT-22"]
+    assert note.text.split("\n") == [
+        "Anzahlung 5,95 EUR am 01.09.2026: netto 5,00 EUR, Umsatzsteuer 0,95 EUR (19 %); Rechnung A-1",
+        "Anzahlung 1,19 EUR; Rechnung A-2 vom 01.10.2026",
+        "Restbetrag 4,76 EUR",  # the VAT of one down payment is not known
     ]
+
+
+def test_the_remainder_has_its_vat():
+    paid = [{**PAID[1], "tax_amount": "0.19"}]
+    [note] = einvoice.generate(draft(prepayments=paid), lang="en").invoice["BT-22"]
+    assert note.text.endswith("\nRemaining amount 10.71 EUR: net 9.00 EUR, VAT 1.71 EUR")
 
 
 def test_a_paid_amount_other_than_the_down_payments_is_an_error():

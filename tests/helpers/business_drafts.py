@@ -107,9 +107,9 @@ DRAFTS: Final[dict[str, Draft]] = {
         11, line("Küche", "1", "10000.00", unit_code="LS"),
         prepayments=[
             {"amount": "3570.00", "tax_rate": "19", "tax_amount": "570.00",
-             "date": "2026-09-01", "invoice_number": "A-1"},
+             "date": "2026-09-01", "invoice_number": "A-1", "invoice_date": "2026-08-20"},
             {"amount": "2380.00", "tax_rate": "19", "tax_amount": "380.00",
-             "date": "2026-10-01", "invoice_number": "A-2"},
+             "date": "2026-10-01", "invoice_number": "A-2", "invoice_date": "2026-09-21"},
         ],
     ),
     "credit note": invoice(
@@ -145,7 +145,7 @@ DRAFTS: Final[dict[str, Draft]] = {
         },
     ),
     "card": invoice(
-        18, line("Ersatzteil", "1", "42.00"), totals={"paid_amount": "49.98"},
+        18, line("Ersatzteil", "1", "42.00"), totals={"paid_amount": "49.98"}, due_date=None,
         payment={"payment_means_code": "48", "card": {"number": "4242", "holder": "Max Muster"}},
     ),
     "gross prices": invoice(19, line("Filter", "40", "8.10", gross_price="9.00"), line("Öl", "250", "1.95",

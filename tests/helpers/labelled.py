@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
@@ -44,6 +45,9 @@ LABELLED_BY_TAX = ("BT-31", "BT-32", "BT-48", "BT-63")
 #: Labels under which a term is shown besides its own: where it has none of its own, that of its group or column.
 OTHERS = {
     "BT-8": ["BT-7"],
+    "BT-10": ["leitweg_id"],
+    "BT-106": ["BT-109"],  # equal, without allowances and charges
+    "BT-111": ["BT-110"],  # "Umsatzsteuer in EUR"
     "BT-9": ["BT-9", "credit_due_date", "payment"],
     "BT-18-1": ["BT-18", "BT-122", "BT-17", "BT-11"],
     "BT-74": ["BT-73"],
@@ -110,7 +114,9 @@ class Page:
                 if heads:
                     yield from zip((head.split("\u00a0")[0] for head in heads), cells, strict=True)
                 else:
-                    yield cells[0].rpartition(": ")[2], cells[1]
+                    name = cells[0].rpartition(": ")[2]
+                    yield name, cells[1]
+                    yield re.sub(" (in|en) [A-Z]{3}$", "", name), cells[1]
         for block in tree.xpath("//section"):
             yield block.xpath("string(./h2)"), block.text_content()
         for small in tree.xpath("//p[@class='small'] | //p[@class='name']/@data-footer/.. | //p[@class='status']"):

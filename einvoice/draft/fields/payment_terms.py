@@ -14,12 +14,11 @@ from typing import Any, Final
 from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import Day, Money, Number, Text, WholeNumber
 from einvoice.errors import DraftProblem
-from einvoice.localization import Language, Messages
-from einvoice.localization.formatting import format_date, format_number
+from einvoice.localization import Language
 from einvoice.model.money import PaymentTerms
 from einvoice.model.values import Text as TextValue
+from einvoice.model.worded import payment_terms
 
-_WORDS: Final = Messages("einvoice.draft", "payment_terms")
 _CODED: Final = re.compile(r"#SKONTO#TAGE=([0-9]+)#PROZENT=([0-9]+\.[0-9]{2})#(?:BASISBETRAG=(-?[0-9]+\.[0-9]{2})#)?")
 
 
@@ -46,10 +45,7 @@ class Discount(DraftModel):
 
     def worded(self, currency: str, lang: Language) -> str:
         """Return the discount in words."""
-        values = {"days": self.days, "percent": format_number(self.percent, lang), "currency": currency}
-        if self.base is None:
-            return _WORDS[lang]["discount"].format(**values)
-        return _WORDS[lang]["discount_base"].format(**values, base=format_number(self.base, lang, decimals=2))
+        return payment_terms.Discount(self.days, self.percent, self.base).write(currency, lang)
 
 
 class Retention(DraftModel):
@@ -64,10 +60,7 @@ class Retention(DraftModel):
 
     def worded(self, currency: str, lang: Language) -> str:
         """Return the retention in words."""
-        text = _WORDS[lang]["retention"].format(amount=format_number(self.amount, lang, decimals=2), currency=currency)
-        if self.until is not None:
-            text += _WORDS[lang]["until"].format(date=format_date(self.until, lang))
-        return text if self.reason is None else f"{text} ({self.reason})"
+        return payment_terms.Retention(self.amount, self.until, self.reason).write(currency, lang)
 
 
 def build_terms(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from einvoice.draft.fields.base import DraftModel, draft_field
-from einvoice.draft.fields.types import Day, Money, Number, Text, as_date, as_identifier, as_text
-from einvoice.localization import Language, Messages
-from einvoice.localization.formatting import format_date, format_number
-from einvoice.model.invoice import Note, PrecedingInvoice
-
-_WORDS: Final = Messages("einvoice.draft", "prepayments")
+from einvoice.draft.fields.types import Day, Money, Number, Text, as_date, as_identifier
+from einvoice.model.invoice import PrecedingInvoice
+from einvoice.model.worded.down_payments import DownPayment
 
 
 class Prepayment(DraftModel):
@@ -27,19 +24,16 @@ class Prepayment(DraftModel):
     invoice_number: Text | None = draft_field(title="Prepayment.invoice_number", example="A-2026-1")
     invoice_date: Day | None = draft_field(title="Prepayment.invoice_date", example="2026-09-20")
 
-    def note(self, currency: str, lang: Language) -> Note:
-        """Return the note on the invoice that tells the down payment and its VAT."""
-        words = _WORDS[lang]
-        text = words["amount"].format(amount=format_number(self.amount, lang, decimals=2), currency=currency)
-        if self.date is not None:
-            text += words["date"].format(date=format_date(self.date, lang))
-        if self.invoice_number is not None:
-            text += words["invoice"].format(number=self.invoice_number)
-        if self.tax_amount is not None:
-            tax = format_number(self.tax_amount, lang, decimals=2)
-            rate = "" if self.tax_rate is None else words["rate"].format(rate=format_number(self.tax_rate, lang))
-            text += words["tax"].format(amount=tax, currency=currency, rate=rate)
-        return Note(text=as_text(text))
+    def down_payment(self) -> DownPayment:
+        """Return the down payment."""
+        return DownPayment(
+            amount=self.amount,
+            tax=self.tax_amount,
+            rate=None if self.tax_amount is None else self.tax_rate,
+            received=self.date,
+            number=self.invoice_number,
+            issued=self.invoice_date if self.invoice_number else None,
+        )
 
     def preceding(self) -> PrecedingInvoice | None:
         """Return the reference to the invoice of the down payment, if there is one."""

@@ -210,6 +210,15 @@ _LEITWEG_ID: Final = (
 and two check digits. Shorter numbers of states and districts are left out: order numbers look like them."""
 
 
+def has_form_of_leitweg_id(x: str) -> bool:
+    """Return whether a reference has the form of a Leitweg-ID, with any check digits.
+
+    >>> has_form_of_leitweg_id("05711000-06001-64"), has_form_of_leitweg_id("2026-4711-12")
+    (True, False)
+    """
+    return re.fullmatch(_LEITWEG_ID, x) is not None
+
+
 @function()
 @_kept
 def is_plausible_leitweg_id(x: str) -> bool:
@@ -220,7 +229,7 @@ def is_plausible_leitweg_id(x: str) -> bool:
     >>> is_plausible_leitweg_id("04011000-12345-34"), is_plausible_leitweg_id("2026-4711-12")
     (True, True)
     """
-    if not re.fullmatch(_LEITWEG_ID, x) or re.search(_EXAMPLE, x):
+    if not has_form_of_leitweg_id(x) or re.search(_EXAMPLE, x):
         return True
     return _modulo_97(x.replace("-", "")) == 1
 

@@ -17,7 +17,7 @@ from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Percentage, Quantity, Value, absent
 from einvoice.result.languages import Language
 from einvoice.visualization import formatting
-from einvoice.visualization.formatting import format_number
+from einvoice.visualization.formatting import file_size, format_number
 from einvoice.visualization.invoice.further_content import FurtherContent
 from einvoice.visualization.labels import label, meaning
 from einvoice.visualization.markup import EMPTY, Markup, join, solid, tag
@@ -151,9 +151,11 @@ class PageContext:
         return known or (self.label("scheme").format(code=code) if code.isdecimal() else code)
 
     def _file(self, value: Binary) -> str:
+        """Return the name of a file, what it is, and its size."""
         content = value.value
-        size = f"{format_number(Decimal(len(content)), self.lang)} {self.label('bytes')}" if content else ""
-        return ", ".join(filter(None, (value.filename or "", value.mime or "", size))) or value.raw.strip()[:40]
+        size = file_size(len(content), self.lang) if content else ""
+        kind = self.code("mime_types", value.mime) if value.mime else ""
+        return ", ".join(filter(None, (value.filename or "", kind, size))) or value.raw.strip()[:40]
 
     # ------------------------------------------------------------ rows
 

@@ -6,8 +6,10 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.model.terms import name
 from einvoice.model.values import absent
+from einvoice.rulebook.functions.plausibility import has_form_of_leitweg_id
 from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, address, key_value_table, section
+from einvoice.visualization.invoice.down_payments import deducted
 from einvoice.visualization.markup import EMPTY, Markup, join, lines, tag
 
 #: Scheme that marks the creditor identifier (BT-90) among a party's identifiers in UBL.
@@ -17,7 +19,6 @@ _COLUMN: Final = 31
 """Length of the longest word that fits beside its label into half of the page (characters)."""
 _IDENTIFIERS: Final = ("identifiers", "global_identifiers")
 _REFERENCES: Final = (
-    "buyer_reference",
     "purchase_order",
     "sales_order",
     "contract",
@@ -86,11 +87,17 @@ def _data(context: PageContext) -> list[Row]:
     for period in invoice.periods:
         rows += context.row("BT-73", context.period(period.start, period.end))
     rows += _tax_point(context)
+    rows += _buyer_reference(context)
     rows += context.rows(invoice, *_REFERENCES)
     for earlier in invoice.preceding_invoices:
         dated = context.text(earlier.issue_date)
         rows += context.row("BT-25", context.text(earlier.number), f"{context.label('dated')} {dated}" if dated else "")
     return rows
+
+
+def _buyer_reference(context: PageContext) -> list[Row]:
+    text = context.text(context.invoice.buyer_reference)
+    return context.row("leitweg_id" if has_form_of_leitweg_id(text) else "BT-10", text)
 
 
 def due_dates(context: PageContext) -> list[Row]:
@@ -111,8 +118,9 @@ def _tax_point(context: PageContext) -> list[Row]:
 
 
 def notes(context: PageContext) -> Markup:
-    """Return the notes on the whole invoice."""
-    blocks = [context.note(note.subject_code, note.text) for note in context.invoice.notes]
+    """Return the notes on the whole invoice, without those that `down_payments` shows as a table."""
+    others = [it for it in context.invoice.notes if not deducted(context, it)]
+    blocks = [context.note(note.subject_code, note.text) for note in others]
     return tag("div", *blocks, class_="notes") if any(blocks) else EMPTY
 
 

@@ -13,6 +13,8 @@ from einvoice.visualization.markup import EMPTY, Markup, tag
 _SELF_BILLED: Final = ("389", "527")
 _CORRECTION: Final = "384"
 _DIRECT_DEBIT: Final = ("49", "59")
+_CARD: Final = ("48", "54", "55")
+_LAST_DIGITS: Final = 4
 #: Elements that mark a document, and the labels of its mark in the title and in a sentence.
 _MARKS: Final = {"TestIndicator": "test", "CopyIndicator": "copy"}
 
@@ -62,8 +64,7 @@ def of_payment(context: PageContext) -> Markup:
 
 def _payment(context: PageContext, amount: Decimal) -> Iterator[str]:
     if amount == 0:
-        paid = context.invoice.totals.paid.number
-        yield context.label("paid" if isinstance(paid, Decimal) and paid > 0 else "nothing_due")
+        yield _settled(context)
     elif amount < 0 and not context.invoice.is_credit_note:
         yield context.label("negative_due").format(amount=context.money(-amount))
         if any(means.credit_transfer for means in context.invoice.payment_means):
@@ -76,6 +77,18 @@ def _payment(context: PageContext, amount: Decimal) -> Iterator[str]:
         date = context.text(context.invoice.due_date)
         key = "direct_debit_on" if date else "direct_debit"
         yield context.label(key).format(amount=context.money(amount), date=date)
+
+
+def _settled(context: PageContext) -> str:
+    """Return why nothing is left to pay: paid by card, paid, or no amount at all."""
+    paid = context.invoice.totals.paid.number
+    if not isinstance(paid, Decimal) or paid <= 0:
+        return context.label("nothing_due")
+    numbers = [it.card.number.text for it in context.invoice.payment_means if it.card and it.card.number.text]
+    digits = numbers[0].strip()[-_LAST_DIGITS:] if numbers else ""
+    if _codes(context) & set(_CARD) and digits.isdecimal():
+        return context.label("paid_by_card").format(amount=context.money(paid), digits=digits)
+    return context.label("paid")
 
 
 def _codes(context: PageContext) -> set[Any]:

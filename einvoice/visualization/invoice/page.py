@@ -10,6 +10,7 @@ from einvoice.result.languages import Language
 from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.invoice import header
 from einvoice.visualization.invoice.context import PageContext
+from einvoice.visualization.invoice.down_payments import down_payments
 from einvoice.visualization.invoice.lines import invoice_lines
 from einvoice.visualization.invoice.logo import data_uri
 from einvoice.visualization.invoice.payment import payment
@@ -59,6 +60,7 @@ def invoice_html(context: PageContext, logo: bytes | None = None) -> Markup:
         allowances_and_charges(context),
         totals(context),
         vat(context),
+        down_payments(context),
         payment(context),
         header.parties(context),
         documents(context),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.model.calculation import round2
+from einvoice.model.worded.payment_terms import Discount, Retention, read_discount, read_retention
 from einvoice.visualization import formatting
 from einvoice.visualization.formatting import format_number
 from einvoice.visualization.invoice import meaning
@@ -19,6 +22,8 @@ _CONDITION: Final = re.compile(
     r"#(SKONTO|VERZUG)#TAGE=([0-9]+)#PROZENT=([0-9]+\.[0-9]{2})#(?:BASISBETRAG=(-?[0-9]+\.[0-9]{2})#)?"
 )
 _NAMES: Final = {"SKONTO": "skonto", "VERZUG": "interest"}
+#: Days up to which the date of a discount is computed.
+_MAX_DAYS: Final = 3650
 #: Elements of CII with a discount or interest, and what the elements in them state.
 _STRUCTURED: Final = {
     "ApplicableTradePaymentDiscountTerms": "skonto",
@@ -86,20 +91,52 @@ def _structured(context: PageContext, element: Any) -> str:
 
 
 def conditions(context: PageContext, note: str) -> str:
-    """Return payment terms as text; XRechnung's structured notation is put into words."""
+    """Return payment terms as text; XRechnung's structured notation is put into words, discounts with their amounts."""
     return "\n".join(_condition(context, line) for line in note.splitlines()).strip()
 
 
 def _condition(context: PageContext, line: str) -> str:
     match = _CONDITION.fullmatch(line.strip())
     if match is None:
-        return line
+        discount = read_discount(line.strip(), context.currency)
+        return line + _reduction(context, discount) if discount else line
     kind, days, percent, base = match.groups()
     values = {"days": days, "percent": f"{format_number(Decimal(percent), context.lang)}\u00a0%"}
-    if base is None:
-        return context.label(_NAMES[kind]).format(**values)
-    amount = f"{format_number(Decimal(base), context.lang, decimals=2)}\u00a0{context.currency}".strip()
-    return context.label(f"{_NAMES[kind]}_base").format(**values, base=amount)
+    amount = "" if base is None else context.money(Decimal(base))
+    text = context.label(f"{_NAMES[kind]}_base" if base else _NAMES[kind]).format(**values, base=amount)
+    if kind != "SKONTO":
+        return text
+    return text + _reduction(context, Discount(int(days), Decimal(percent), Decimal(base) if base else None))
+
+
+def _reduction(context: PageContext, discount: Discount) -> str:
+    """Return until when a discount is valid, its amount and what is left to pay; '' if the invoice does not tell it."""
+    issued, due = context.invoice.issue_date.date, meaning.due(context)
+    if not isinstance(issued, datetime.date) or due is None or due <= 0 or discount.days > _MAX_DAYS:
+        return ""
+    if context.invoice.is_credit_note or len(context.invoice.payment_terms) > 1:
+        return ""
+    amount = round2((due if discount.base is None else discount.base) * discount.percent / 100)
+    return context.label("skonto_until").format(
+        date=formatting.format_date(issued + datetime.timedelta(days=discount.days), context.lang),
+        amount=context.money(amount),
+        rest=context.money(due_now(context) - amount),
+    )
+
+
+def retentions(context: PageContext) -> list[Retention]:
+    """Return the retentions in the payment terms of an invoice that asks for payment."""
+    due = meaning.due(context)
+    if due is None or due <= 0 or context.invoice.is_credit_note:
+        return []
+    lines = [line for it in context.invoice.payment_terms for line in (it.note.text or "").splitlines()]
+    found = [read_retention(line.strip(), context.currency) for line in lines]
+    return [it for it in found if it]
+
+
+def due_now(context: PageContext) -> Decimal:
+    """Return the amount due without retentions; 0 if it is no number."""
+    return (meaning.due(context) or Decimal(0)) - sum(it.amount for it in retentions(context))
 
 
 def _means(context: PageContext, means: Any) -> list[Row]:

@@ -28,12 +28,13 @@ def documents(context: PageContext) -> Markup:
 
 
 def _document(context: PageContext, document: Document) -> list[Row]:
+    """Return a document under its name: its description, or else its identifier, each once."""
     context.mark_shown(document.type_code)
     kind = context.text(document.reference_type)
     identifier = context.text(document.identifier)
-    texts = [f"{identifier} ({kind})" if kind else identifier]
-    texts += [context.text(it) for it in (document.description, document.location, document.attachment)]
-    text = " · ".join(filter(None, texts))
+    names = [context.text(document.description), f"{identifier} ({kind})" if kind else identifier]
+    texts = [*names, *(context.text(it) for it in (document.location, document.attachment))]
+    text = " · ".join(dict.fromkeys(filter(None, texts)))
     return [(context.label(document.identifier_term), text)] if text else []
 
 

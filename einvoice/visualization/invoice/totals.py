@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from einvoice.visualization.formatting import format_date
 from einvoice.visualization.invoice.context import PageContext, Row, section
 from einvoice.visualization.invoice.lines import amount_heading, negated, reasons, signed_amount, vat_text
+from einvoice.visualization.invoice.payment import due_now, retentions
 from einvoice.visualization.invoice.tables import Column, table
-from einvoice.visualization.markup import EMPTY, Markup, tag
+from einvoice.visualization.markup import EMPTY, Markup, solid, tag
 
-_BEFORE_VAT: Final = ("line_net", "allowances", "charges", "net")
+_OF_LINES: Final = ("line_net", "allowances", "charges")
 _AFTER_VAT: Final = ("gross", "paid", "rounding")
 _MAX_KEPT: Final = 10
 _NOT_EXEMPT: Final = ("AE", "O")
@@ -59,17 +61,43 @@ def _logistics_charge(context: PageContext, charge: Any) -> list[str]:
 def totals(context: PageContext) -> Markup:
     """Return the totals with their currency, and the amount due at the end."""
     invoice = context.invoice
-    rows = _total_rows(context, invoice.totals, _BEFORE_VAT)
+    rows = _total_rows(context, invoice.totals, _OF_LINES)
+    net = _total_rows(context, invoice.totals, ("net",))
+    rows = net if [text for _, text in rows] == [text for _, text in net] else rows + net
     for total in invoice.tax_totals:
-        rows += context.rows(total, "amount", currency=True)
+        rows += _tax_total(context, total)
     rows += _total_rows(context, invoice.totals, _AFTER_VAT)
     rows += _of_third_parties(context)
-    body = [tag("tr", tag("th", key, scope="row"), tag("td", text, class_="n")) for key, text in rows]
+    body = [_total_row(*it) for it in rows]
     if due := context.text(invoice.totals.due, currency=True):
         key = "credit_due" if context.invoice.is_credit_note else "BT-115"
-        name = tag("th", context.label(key), scope="row")
-        body.append(tag("tr", name, tag("td", due, class_="n"), class_="due"))
+        body.append(_total_row(context.label(key), due, class_="due"))
+    body += [_total_row(*it) for it in _retained(context)]
     return tag("table", tag("tbody", *body), class_="totals") if body else EMPTY
+
+
+def _total_row(key: str, text: str, **attributes: str) -> Markup:
+    return tag("tr", tag("th", key, scope="row"), tag("td", text, class_="n"), **attributes)
+
+
+def _tax_total(context: PageContext, total: Any) -> list[Row]:
+    """Return the VAT total; one in the accounting currency (BT-111) names its currency."""
+    rows = context.rows(total, "amount", currency=True)
+    currency = (total.amount.currency or "").strip()
+    if not rows or currency in ("", context.currency):
+        return rows
+    return [(context.label("tax_in").format(currency=currency), rows[0][1])]
+
+
+def _retained(context: PageContext) -> Iterator[Row]:
+    """Yield the retentions that the payment terms agree, and what is to be paid now."""
+    found = retentions(context)
+    for it in found:
+        key = "retained_until" if it.until else "retained"
+        date = format_date(it.until, context.lang) if it.until else ""
+        yield context.label(key).format(date=date), context.money(-it.amount)
+    if found:
+        yield context.label("due_now"), context.money(due_now(context))
 
 
 def _total_rows(context: PageContext, group: Any, names: tuple[str, ...]) -> list[Row]:
@@ -116,20 +144,28 @@ def _vat_subtotal(context: PageContext, subtotal: Any) -> tuple[Markup, list[str
     if subtotal.is_vat:
         context.mark_shown(subtotal.scheme)
     kind = "" if subtotal.is_vat else context.text(subtotal.scheme)
-    name = ", ".join(filter(None, (context.text(subtotal.category, "vat_categories"), kind)))
-    reason = _exemption_reason(context, subtotal)
+    category = context.text(subtotal.category, "vat_categories")
+    reason, code = _exemption_reason(context, subtotal)
+    key = "vat_note" if subtotal.category.text in _NOT_EXEMPT else "BT-120"
+    small = [f"{context.label(key)}: {reason}"] if reason else []
+    if _plain(category) == _plain(reason):  # the name of the category is the reason
+        category, small = f"{context.label(key)}: {reason}", []
+    name = ", ".join(filter(None, (category, kind)))
     numbers = [context.text(it) for it in (subtotal.rate, subtotal.taxable_amount, subtotal.tax_amount)]
-    return tag("td", name[:1].upper() + name[1:], tag("p", reason, class_="small") if reason else EMPTY), numbers
+    details = solid(" ".join(filter(None, (*small, f"({code})" if code else ""))))
+    return tag("td", name[:1].upper() + name[1:], tag("p", details, class_="small") if details else EMPTY), numbers
 
 
-def _exemption_reason(context: PageContext, subtotal: Any) -> str:
-    """Return the reason once: its text with the code, or else the name of the code."""
+def _plain(text: str) -> str:
+    return text.strip().rstrip(".").casefold()
+
+
+def _exemption_reason(context: PageContext, subtotal: Any) -> tuple[str, str]:
+    """Return the reason as text, and its code if that is not the text; without a text, the name of the code."""
     text, code = context.text(subtotal.exemption_reason), context.text(subtotal.exemption_reason_code)
-    if not text and code:
-        text, code = context.text(subtotal.exemption_reason_code, "exemption_reasons"), ""
-    reason = f"{text} ({code})" if code else text
-    label = context.label("vat_note" if subtotal.category.text in _NOT_EXEMPT else "BT-120")
-    return f"{label}: {reason}" if reason else ""
+    if text or not code:
+        return text, code
+    return context.text(subtotal.exemption_reason_code, "exemption_reasons"), ""
 
 
 def _mark_repeated_reasons(context: PageContext) -> None:

@@ -1,0 +1,129 @@
+"""Down payments, retentions, discounts, cards and attachments on the invoice page."""
+
+import pytest
+from lxml import html as parser
+
+import einvoice
+from einvoice.model.values import Text
+from einvoice.visualization.invoice.context import PageContext
+from einvoice.visualization.invoice.page import invoice_html
+from tests.helpers.business_drafts import DRAFTS, HOURS, invoice
+from tests.helpers.labelled import missing, unlabelled
+
+
+def made(content, lang="de"):
+    return einvoice.read(einvoice.generate({**content, "format": "CII"}, lang=lang).data)
+
+
+def page(read, lang="de"):
+    return parser.document_fromstring(f"<body>{invoice_html(PageContext(read, lang))}</body>")
+
+
+def cells(row):
+    return [it.text_content().replace("\u00a0", " ") for it in row]
+
+
+def rows(read, path, lang="de"):
+    return [cells(row) for row in page(read, lang).xpath(path)]
+
+
+def totals(read):
+    return dict(rows(read, "//table[@class='totals']//tr"))
+
+
+def text(read, lang="de"):
+    return page(read, lang).text_content().replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+def test_final_invoice_deducts_down_payments_with_their_vat(lang):
+    """In German, whatever the language of the note."""
+    final = made(DRAFTS["final invoice after down payments"], lang)
+    assert rows(final, "//section[h2='Abzug der Anzahlungen']//tbody/tr") == [
+        ["Rechnungsbetrag", "", "", "10.000,00", "1.900,00", "11.900,00"],
+        ["Rechnung A-1 vom 20.08.2026", "01.09.2026", "19 %", "−3.000,00", "−570,00", "−3.570,00"],
+        ["Rechnung A-2 vom 21.09.2026", "01.10.2026", "19 %", "−2.000,00", "−380,00", "−2.380,00"],
+        ["Restbetrag", "", "", "5.000,00", "950,00", "5.950,00"],
+    ]
+    assert not page(final).xpath("//div[@class='notes']")
+    assert unlabelled(final, "de") == []
+
+
+def test_other_notes_stay_notes():
+    final = made({**DRAFTS["final invoice after down payments"], "notes": [{"text": "Danke."}]})
+    assert "".join(page(final).xpath("//div[@class='notes']//text()")) == "Danke."
+    changed = final.notes[1]
+    changed.text = Text(changed.text.raw.replace("570", "571"))
+    assert not page(final).xpath("//section[h2='Abzug der Anzahlungen']")
+    assert missing(final, "de") == []
+
+
+def test_retention_is_beside_the_amount_due():
+    found = totals(made(DRAFTS["retention"]))
+    assert list(found.items())[-3:] == [
+        ("Zahlbetrag", "23.800,00 EUR"),
+        ("Einbehalt bis 20.11.2031", "−1.190,00 EUR"),
+        ("Jetzt zu zahlen", "22.610,00 EUR"),
+    ]
+
+
+@pytest.mark.parametrize("profile", ["XRECHNUNG", "EN16931"])
+def test_discount_has_its_day_and_amounts(profile):
+    shown = text(made({**DRAFTS["cash discount"], "profile": profile}))
+    assert "innerhalb von 7 Tagen, bis 27.11.2026: Abzug 18,56 EUR, zu zahlen 600,24 EUR" in shown
+    assert "2 % Skonto auf 400,00 EUR" in shown
+    assert "innerhalb von 14 Tagen, bis 04.12.2026: Abzug 8,00 EUR, zu zahlen 610,80 EUR" in shown
+
+
+def test_discount_after_a_retention():
+    assert "Abzug 476,00 EUR, zu zahlen 22.134,00 EUR" in text(made(DRAFTS["retention"]))
+
+
+def test_discount_without_an_issue_date_has_no_day():
+    read = made(DRAFTS["cash discount"])
+    del read.issue_date
+    assert "3 % Skonto bei Zahlung innerhalb von 7 Tagen" in text(read)
+    assert "Abzug 18,56" not in text(read)
+
+
+def test_card_payment_names_the_last_digits():
+    read = made(DRAFTS["card"])
+    (words,) = page(read).xpath("//div[@class='meaning']/p")
+    assert (
+        words.text_content().replace("\u00a0", " ").startswith("49,98 EUR wurden mit der Karte mit den Endziffern 4242")
+    )
+    read.payment_means[0].card.number = Text("4242424242420007")
+    assert "Endziffern 0007 bezahlt" in text(read)
+
+
+def test_attachment_is_named_once_with_kind_and_size():
+    found = rows(made(DRAFTS["attachments"]), "//section[h2='Anlagen']//tr")
+    assert found == [
+        ["Unterlage", "Aufmaß · aufmass.pdf, PDF-Dokument, 9 Byte"],
+        ["Unterlage", "Fotos · https://handwerk.example/fotos/15"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reference", "label"),
+    [("04011000-12345-34", "Leitweg-ID"), ("EK-4711", "Ihr Zeichen"), ("2026-11-20", "Ihr Zeichen")],
+)
+def test_only_a_leitweg_id_is_named_so(reference, label):
+    assert [label, reference] in rows(made(invoice(1, HOURS, buyer_reference=reference)), "//div[@class='data']//tr")
+
+
+def test_equal_totals_are_given_once():
+    assert "Summe der Positionen" not in totals(made(DRAFTS["standard"]))
+    with_discount = totals(made(DRAFTS["discounts on lines and invoice"]))
+    assert with_discount["Summe der Positionen"] != with_discount["Gesamt netto"]
+
+
+def test_vat_in_the_accounting_currency_names_it():
+    found = totals(made(DRAFTS["foreign currency"]))
+    assert (found["Umsatzsteuer"], found["Umsatzsteuer in EUR"]) == ("228,00 USD", "209,52 EUR")
+
+
+def test_reason_of_the_category_is_given_once():
+    shown = text(made(DRAFTS["reverse charge for construction, § 13b UStG"]))
+    assert shown.count("Steuerschuldnerschaft des Leistungsempfängers") == 1
+    assert "(VATEX-EU-AE)" in shown
