@@ -72,6 +72,10 @@ class SettingError(ValueError):
     """An environment variable has a value that it cannot have."""
 
 
+class LetterheadError(ValueError):
+    """The logo is not an image, the accent is not a colour, or the format has no page for them."""
+
+
 class UnknownSpecification(ValueError):  # noqa: N818 (names the state)
     """The argument `specification` is no identifier and no name of a specification that the syntax can declare.
 

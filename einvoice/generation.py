@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from einvoice.errors import LetterheadError
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.result import Language, ValidationResult
@@ -89,7 +90,13 @@ class Generated:
 
 
 def generate(
-    draft: Source, format: Format | str | None = None, *, lang: Language | None = None, attach: Sequence[ToAttach] = ()
+    draft: Source,
+    format: Format | str | None = None,
+    *,
+    lang: Language | None = None,
+    attach: Sequence[ToAttach] = (),
+    logo: bytes | None = None,
+    accent: str | None = None,
 ) -> Generated:
     """Generate an invoice from a draft and validate it.
 
@@ -101,11 +108,14 @@ def generate(
         lang: language of the texts and of the visualization, such as "de"; default: `einvoice.options.lang`.
         attach: further files to attach to the PDF: paths, or `einvoice.AttachedFile` with a relationship and a
             description. The attachments of the draft (BG-24) are in the XML, and attached to the PDF as well.
+        logo: image for the letterhead of the PDF: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB.
+        accent: colour of lines and headings of the PDF, such as "#005a9c".
 
     Raises:
         DraftError: the draft is not JSON, has invalid fields, or has totals that differ from the calculated ones.
         NotAttachable: there are files to attach and the format is not ZUGFERD; one cannot be attached; or the PDF would
             be too large.
+        LetterheadError: the logo is not an image, the accent is not a colour, or the format is not ZUGFERD.
         ValueError: the language is not supported.
         OSError: a file cannot be opened.
         MissingDependency: the format is ZUGFERD, and the extra "pdf" is not installed.
@@ -118,12 +128,14 @@ def generate(
     pdf: bytes | None = None
     embedded, omitted, attached = EmbeddedXml(), tuple[str, ...](), tuple[str, ...]()
     if checked.format == "ZUGFERD":
-        hybrid, omitted = _hybrid(checked, invoice, lang, attach)
+        hybrid, omitted = _hybrid(checked, invoice, lang, attach, logo, accent)
         pdf, attached, embedded = hybrid.pdf, hybrid.attached, EmbeddedXml(True, "CII", hybrid.filename)
     elif attach:
         from einvoice.pdf.writer.attachments import NotAttachable
 
         raise NotAttachable("format", format=checked.format)
+    elif logo or accent:
+        raise LetterheadError(f"a logo or an accent colour needs the format ZUGFERD, not {checked.format}")
     xml = b"" if pdf else write(invoice, checked.root)
     declared = checked.specification
     # BT-24 alone does not declare a specification that refines another one.
@@ -145,7 +157,7 @@ def generate(
 
 
 def _hybrid(
-    draft: Draft, invoice: Invoice, lang: Language, attach: Sequence[ToAttach]
+    draft: Draft, invoice: Invoice, lang: Language, attach: Sequence[ToAttach], logo: bytes | None, accent: str | None
 ) -> tuple[HybridPdf, tuple[str, ...]]:
     """Return the PDF with the embedded XML, and the terms omitted from the XML."""
     from einvoice.facturx.business_terms import restrict, unsupported_terms
@@ -160,7 +172,7 @@ def _hybrid(
     omitted = unsupported_terms(invoice, profile) if profile in SMALLER else ()
     embedded = restrict(invoice, profile) if omitted else invoice
     further = [*files_of_invoice(invoice), *files_to_attach(attach)]
-    page, xml = invoice_pdf(invoice, lang), write(embedded, draft.root)
+    page, xml = invoice_pdf(invoice, lang, logo=logo, accent=accent), write(embedded, draft.root)
     return embed(page, xml, profile=profile.name, lang=lang, attach=further), omitted
 
 

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def invoice_pdf(
-    invoice: Invoice, lang: Language | None = None, *, logo: bytes | None = None, when: datetime.datetime | None = None
+    invoice: Invoice,
+    lang: Language | None = None,
+    *,
+    logo: bytes | None = None,
+    accent: str | None = None,
+    when: datetime.datetime | None = None,
 ) -> bytes:
     """Render an invoice as a human-readable PDF: A4, PDF/A-3a and PDF/UA-1.
 
@@ -34,18 +39,20 @@ def invoice_pdf(
     Args:
         invoice: from ``einvoice.read`` or built in Python; it need not be valid.
         lang: language of labels, numbers and dates, such as "de"; default: `einvoice.options.lang`.
-        logo: image for the letterhead: PNG, JPEG, or another format that Pillow reads.
+        logo: image for the letterhead: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB.
+        accent: colour of lines and headings, such as "#005a9c"; a light one is that of lines only.
         when: creation date of the PDF, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
         MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.
         TypeError: the invoice is not an `Invoice`.
-        ValueError: the logo is not an image, or the language is not supported.
+        LetterheadError: the logo is not an image, or the accent is not a colour.
+        ValueError: the language is not supported.
     """
     lang = _checked(invoice, lang)
     from einvoice.visualization.invoice import page as page
 
-    return page.invoice_pdf(invoice, lang, logo=logo, when=when)
+    return page.invoice_pdf(invoice, lang, logo=logo, accent=accent, when=when)
 
 
 def invoice_html(invoice: Invoice, lang: Language | None = None) -> str:

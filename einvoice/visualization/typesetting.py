@@ -102,7 +102,7 @@ def render(
                 if len(compact.pages) <= pages:
                     document = compact
                     break
-            pdf = document.write_pdf(pdf_variant=_VARIANT)
+            pdf = document.write_pdf(pdf_variant=_VARIANT, uncompressed_pdf=True)  # save_pdf compresses it, faster
     return _completed(pdf, attach, moment)
 
 

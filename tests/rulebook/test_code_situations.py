@@ -370,7 +370,10 @@ def test_unknown_code_has_the_texts_of_the_rule() -> None:
 def test_rule_of_a_profile_names_its_list_and_examples() -> None:
     finding = finding_of("FX-SCH-A-000023", replaced(BASIC, "(<ram:TypeCode>)380", r"\g<1>000"))
     assert finding.fix("en") == "Enter a code of the list UNTDID 1001, such as 380 (invoice) or 381 (credit note)."
-    assert finding.fix("de") == "Einen Code der Liste UNTDID 1001 angeben, etwa 380 (Rechnung) oder 381 (Kaufmännische Gutschrift)."
+    assert (
+        finding.fix("de")
+        == "Einen Code der Liste UNTDID 1001 angeben, etwa 380 (Rechnung) oder 381 (Kaufmännische Gutschrift)."
+    )
 
 
 def test_examples_are_codes_that_the_rules_of_the_profiles_allow() -> None:

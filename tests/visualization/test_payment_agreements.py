@@ -127,3 +127,9 @@ def test_reason_of_the_category_is_given_once():
     shown = text(made(DRAFTS["reverse charge for construction, § 13b UStG"]))
     assert shown.count("Steuerschuldnerschaft des Leistungsempfängers") == 1
     assert "(VATEX-EU-AE)" in shown
+
+
+def test_invoiced_object_is_no_attachment():
+    read = made(DRAFTS["rent"])
+    assert not page(read).xpath("//section[h2='Anlagen']")
+    assert ["Abgerechnetes Objekt", "ME-4711"] in rows(read, "//section[h2='Weitere Angaben']//tr")

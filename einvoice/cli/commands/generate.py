@@ -10,8 +10,9 @@ from typing import Any
 from einvoice.cli.attachments import add_attach, attached_files
 from einvoice.cli.common import add_lang, replace_file, source
 from einvoice.cli.formats import FORMATS
+from einvoice.cli.letterhead import add_letterhead, letterhead
 from einvoice.cli.outcome import FINDINGS, UNREADABLE, VALID, Outcome, report_problem
-from einvoice.errors import DraftError, MissingDependency
+from einvoice.errors import DraftError, LetterheadError, MissingDependency
 from einvoice.generation import Generated, generate
 from einvoice.localization import Messages
 from einvoice.pdf.writer.attachments import NotAttachable
@@ -33,6 +34,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
     parser.add_argument("--format", type=str.upper, choices=_FORMATS, help="output format (default: as in the draft)")
     add_attach(parser)
+    add_letterhead(parser)
     add_lang(parser)
     parser.set_defaults(run=run)
 
@@ -41,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     """Write the invoice, print the findings, and return the exit status."""
     try:
         attach = attached_files(options.attach)
-        generated = generate(source(options.file), options.format, lang=options.lang, attach=attach)
+        page = letterhead(options)
+        generated = generate(source(options.file), options.format, lang=options.lang, attach=attach, **page)
         if options.output is not None:
             replace_file(options.output, generated.data)
     except DraftError as error:
@@ -52,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     except NotAttachable as error:
         print(error.text(options.lang), file=sys.stderr)
         return UNREADABLE
-    except MissingDependency as error:
+    except (MissingDependency, LetterheadError) as error:
         print(error, file=sys.stderr)
         return UNREADABLE
     except OSError as error:

@@ -8,8 +8,9 @@ from typing import Any
 
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.documents import add_output, write
+from einvoice.cli.letterhead import add_letterhead, letterhead
 from einvoice.cli.outcome import report_problem
-from einvoice.errors import MissingDependency, UnreadableDocument
+from einvoice.errors import LetterheadError, MissingDependency, UnreadableDocument
 
 SHOWN, UNREADABLE = 0, 2
 
@@ -23,6 +24,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="invoice: UBL, CII or hybrid PDF; - for standard input")
     add_output(parser)
+    add_letterhead(parser)
     add_lang(parser)
     parser.set_defaults(run=run)
 
@@ -34,14 +36,14 @@ def run(options: argparse.Namespace) -> int:
 
     lang = options.lang
     try:
-        invoice = read(source(options.file))
+        invoice, page = read(source(options.file)), letterhead(options)
         write(
             options.output,
-            pdf=lambda: invoice_pdf(invoice, lang),
+            pdf=lambda: invoice_pdf(invoice, lang, **page),
             html=lambda: invoice_html(invoice, lang),
             text=lambda width: invoice_text(invoice, lang, width=width),
         )
-    except MissingDependency as error:
+    except (MissingDependency, LetterheadError) as error:
         print(error, file=sys.stderr)
         return UNREADABLE
     except (UnreadableDocument, OSError) as error:

@@ -6,30 +6,35 @@ import base64
 import io
 from typing import Final
 
-from einvoice.errors import MissingDependency
+from einvoice.errors import LetterheadError, MissingDependency
 
 _MAX_SIDE: Final = 1200
 _MAX_PIXELS: Final = 50_000_000
+_MAX_BYTES: Final = 10_000_000
+#: Formats that Pillow decodes itself, without another program.
+_FORMATS: Final = ("PNG", "JPEG", "GIF", "TIFF", "WEBP")
 
 
 def data_uri(picture: bytes) -> str:
     """Return an image as a ``data:`` URI: PNG in RGB, as PDF/A requires, scaled down to the letterhead.
 
     Raises:
-        ValueError: the logo is not an image, or has too many pixels.
+        LetterheadError: the logo is not an image in one of the formats, or is too large.
         MissingDependency: Pillow, which weasyprint depends on, is not installed.
     """
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise MissingDependency("weasyprint", extra="pdf") from error
+    if len(picture) > _MAX_BYTES:
+        raise LetterheadError(f"the logo has more than {_MAX_BYTES} bytes")
     try:
-        with Image.open(io.BytesIO(picture)) as image:
+        with Image.open(io.BytesIO(picture), formats=_FORMATS) as image:
             if image.width * image.height > _MAX_PIXELS:
-                raise ValueError(f"the logo has more than {_MAX_PIXELS} pixels")
+                raise LetterheadError(f"the logo has more than {_MAX_PIXELS} pixels")
             converted = image.convert("RGBA" if image.has_transparency_data else "RGB")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError("the logo is not an image in a supported format") from error
+        raise LetterheadError(f"the logo is not an image in one of the formats {', '.join(_FORMATS)}") from error
     converted.thumbnail((_MAX_SIDE, _MAX_SIDE))
     out = io.BytesIO()
     converted.save(out, "PNG", optimize=False)

@@ -9,6 +9,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.result.languages import Language
 from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.invoice import header
+from einvoice.visualization.invoice.accent import accent_css
 from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.down_payments import down_payments
 from einvoice.visualization.invoice.lines import invoice_lines
@@ -22,7 +23,12 @@ from einvoice.visualization.typesetting import render
 
 
 def invoice_pdf(
-    invoice: Invoice, lang: Language = "de", *, logo: bytes | None = None, when: datetime.datetime | None = None
+    invoice: Invoice,
+    lang: Language = "de",
+    *,
+    logo: bytes | None = None,
+    accent: str | None = None,
+    when: datetime.datetime | None = None,
 ) -> bytes:
     """Render an invoice as PDF; see `einvoice.visualization.invoice_pdf`."""
     context = PageContext(invoice, lang)
@@ -33,7 +39,7 @@ def invoice_pdf(
         title=header.title(context),
         author=context.text(invoice.seller.name),
         description=" · ".join(filter(None, (header.title(context), context.text(invoice.seller.name)))),
-        css=style(context),
+        css=style(context) + (accent_css(accent) if accent else ""),
         compact_css=[_css(f"{name}.css") for name in ("compact", "dense")],
         when=when or _noon(invoice),
     )

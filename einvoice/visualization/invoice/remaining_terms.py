@@ -13,6 +13,7 @@ from einvoice.visualization.invoice.further_content import leaf_label, leaf_text
 from einvoice.visualization.labels import field_label
 from einvoice.visualization.markup import Markup, join
 
+_SUPPORTING: Final = "BT-122"
 _MAX_KEPT: Final = 10
 """Number of rows up to which a section stays on one page."""
 #: Fields whose meaning the page already shows: the sign of an allowance, the tax of a number, the type of a document.
@@ -20,11 +21,14 @@ _IMPLIED: Final = ("indicator", "scheme", "parent_line")
 
 
 def documents(context: PageContext) -> Markup:
-    """Return the supporting documents, and the objects and projects that the syntaxes have among them."""
-    rows: list[Row] = []
-    for it in context.invoice.documents:
-        rows += _document(context, it)
-    return section(context.label("attachments"), key_value_table(rows, "facts wide"))
+    """Return the supporting documents."""
+    return section(context.label("attachments"), key_value_table(_documents(context, is_attached=True), "facts wide"))
+
+
+def _documents(context: PageContext, *, is_attached: bool) -> list[Row]:
+    """Return the supporting documents, or else the objects and projects that the syntaxes have among them."""
+    found = [it for it in context.invoice.documents if (it.identifier_term == _SUPPORTING) == is_attached]
+    return [row for it in found for row in _document(context, it)]
 
 
 def _document(context: PageContext, document: Document) -> list[Row]:
@@ -40,7 +44,8 @@ def _document(context: PageContext, document: Document) -> list[Row]:
 
 def remaining_terms(context: PageContext) -> Markup:
     """Return all values not shown before with their labels, and the content that EN 16931 does not define."""
-    rows = context.rows(context.invoice, "currency", "tax_currency", "business_process", "specification")
+    rows = _documents(context, is_attached=False)
+    rows += context.rows(context.invoice, "currency", "tax_currency", "business_process", "specification")
     context.mark_shown(context.invoice.type_code)
     for it in list(context.unshown()):
         if it.field not in _IMPLIED:
