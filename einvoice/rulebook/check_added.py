@@ -27,6 +27,7 @@ from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.syntax_rules import rule as syntax_rule
 from einvoice.rulebook.syntax_rules import stops
 from einvoice.rulebook.syntax_rules.checks import CHECKS
+from einvoice.rulebook.syntax_rules.conditions import condition
 from einvoice.rulebook.syntax_rules.table import rows, stop_rows
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.specifications import specifications
@@ -168,7 +169,7 @@ def _of_row(row: Mapping[str, str], syntax: str, lists: frozenset[str]) -> Itera
         try:
             for path in row[column].split(separator):
                 for _, name in syntax_rule.parse(path).conditions:
-                    syntax_rule.condition_named(syntax, name)
+                    condition(syntax, name)
         except (KeyError, ValueError) as error:
             yield (
                 column,

@@ -1,13 +1,16 @@
 """Syntax rules: every row of the tables, contexts and parity."""
 
-import inspect
+import re
 from collections import Counter
 
 import pytest
+from lxml import etree
 
+from einvoice import cache
 from einvoice.model.location import NAMESPACES, xpath
 from einvoice.resources import shipped
-from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, stops, ubl
+from einvoice.rulebook.files.conditions import FILE, conditions, xpath_of
+from einvoice.rulebook.syntax_rules import checks, collector
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.table import rows, rule_table, stop_rows
@@ -78,13 +81,20 @@ def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
 def test_every_check_and_condition_is_used():
     rules = [rule for syntax in SYNTAXES for rule in every_row(syntax)]
     rules += [rule for profile in PROFILES for rule in rule_table("CII", STACK, profile).rules]
-    conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
-    used = conditions | {rule.check for rule in rules} | {rule.argument for rule in rules if rule.check == "only_if"}
-    for module in (ubl, cii, facturx, stops):
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and not name.startswith("_") and name != "additional":
-                assert name in used, f"{module.__name__}.{name}"
-    assert set(checks.CHECKS) <= used
+    assert set(checks.CHECKS) <= {rule.check for rule in rules}
+    used = {(rule.syntax, name) for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
+    used |= {(rule.syntax, rule.argument) for rule in rules if rule.check == "only_if"}
+    written = {(syntax, name): str(it) for syntax in SYNTAXES for name, it in conditions(syntax).items()}
+    used |= {(syntax, name) for (syntax, _), it in written.items() for name in re.findall(r"{(\w+)}", it)}
+    assert set(written) <= used
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_each_condition_has_a_name_of_its_own(syntax):
+    names = [name for path in shipped().files(FILE) for name in cache.toml(path).get(syntax, ())]
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert etree.XPath(xpath_of(syntax, name), namespaces=NAMESPACES), name
 
 
 # ---------------------------------------------------------------- every row

@@ -108,7 +108,7 @@ def _entry(
         {language: {name: by_name[name] for name in TEXTS} for language, by_name in texts.items()},
         row["file"],
         severities={_SYNTAX: row["severity"]},
-        xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
+        xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX)},
         examples={language: (by_name["example"],) for language, by_name in texts.items()},
         situations=composed_situations(texts_of, words),
     )

@@ -48,10 +48,9 @@ def syntax_rule_entries(data: RuleData, versions: Mapping[str, str]) -> Iterator
 
     Raise ``RuleError`` for an element without a name.
     """
-    folder = data.root / FOLDER
-    if not (folder / "texts.toml").exists():
+    if not (data.root / FOLDER / "texts.toml").exists():
         return
-    composer = Composer(folder, {code for path in data.files("texts/*.toml") for code in codes_of_text(path)})
+    composer = Composer(data, {code for path in data.files("texts/*.toml") for code in codes_of_text(path)})
     rows = _rows(data)
     in_release: dict[str, list[_Row]] = {}
     for row in rows:
@@ -107,7 +106,8 @@ def _rows(data: RuleData) -> list[_Row]:
 class Composer:
     """Composes texts from rows and names; ``with_texts`` are the codes that have texts of their own."""
 
-    def __init__(self, folder: Path, with_texts: Collection[str] = ()) -> None:
+    def __init__(self, data: RuleData, with_texts: Collection[str] = ()) -> None:
+        self._data, folder = data, data.root / FOLDER
         self._texts: dict[str, Any] = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
         translations = read_translations(folder)
         for lang, translation in translations.items():
@@ -120,7 +120,7 @@ class Composer:
         """Return the entry with the severity and the location of a row added to those of other rows."""
         syntax = row.syntax
         others = known.xpaths.get(syntax, "").split(" | ")
-        found = xpath_of_row(row.cells, syntax, self._texts["conditions"][syntax]).split(" | ")
+        found = xpath_of_row(row.cells, syntax, self._data).split(" | ")
         return known._replace(
             severities={**known.severities, syntax: row.cells["severity"]},
             xpaths={**known.xpaths, syntax: " | ".join(dict.fromkeys(filter(None, (*others, *found))))},

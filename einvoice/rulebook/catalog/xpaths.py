@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from einvoice.resources import RuleData
+from einvoice.rulebook.files.conditions import xpath_of
+
 #: The root of a context that begins with ``/``; in UBL it is an invoice or a credit note.
 _ROOTS: Final = {"UBL": "/*", "CII": "/rsm:CrossIndustryInvoice"}
 
 
-def xpath_of_row(row: Mapping[str, str], syntax: str, conditions: Mapping[str, str]) -> str:
-    """Return the XPath of a row. ``conditions`` are the XPath of the names in brackets.
+def xpath_of_row(row: Mapping[str, str], syntax: str, data: RuleData | None = None) -> str:
+    """Return the XPath of a row.
 
-    >>> xpath_of_row({"context": "//ram:*Amount", "path": "@currencyID"}, "CII", {})
+    >>> xpath_of_row({"context": "//ram:*Amount", "path": "@currencyID"}, "CII")
     "//ram:*[substring(local-name(), string-length(local-name()) - 5) = 'Amount']/@currencyID"
     """
     return " | ".join(
-        "/".join(_step(step, conditions) for step in _whole(context, path, syntax).split("/"))
+        "/".join(_step(step, syntax, data) for step in _whole(context, path, syntax).split("/"))
         for context in row["context"].split(" ")
         for path in row["path"].split(", ")
     )
@@ -32,14 +35,9 @@ def _whole(context: str, path: str, syntax: str) -> str:
     return above if path == "." else f"{above}/{path}"
 
 
-def _step(step: str, conditions: Mapping[str, str]) -> str:
+def _step(step: str, syntax: str, data: RuleData | None) -> str:
     names, bracket, word = step.partition("[")
-    return _named(names) + (f"[{_condition(word.rstrip(']'), conditions)}]" if bracket else "")
-
-
-def _condition(word: str, conditions: Mapping[str, str]) -> str:
-    name, equals, value = word.partition("=")
-    return f"{name} = '{value}'" if equals else conditions[word]
+    return _named(names) + (f"[{xpath_of(syntax, word.rstrip(']'), data)}]" if bracket else "")
 
 
 def _named(names: str) -> str:

@@ -79,7 +79,7 @@ def _files(folder: Path) -> list[str]:
         *(path for base in cache.listed(schematron, "") for path in cache.listed(base, ".toml")),
         *cache.listed(folder / "codelists", ".csv"),
         *cache.listed(folder / "stops", ".csv"),
-        *cache.listed(folder / "syntax", ".csv"),
+        *cache.listed(folder / "syntax", ".csv", "conditions.toml"),
     ]
 
 

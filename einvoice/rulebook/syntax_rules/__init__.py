@@ -8,5 +8,6 @@ The rules are rows of ``rules/syntax/ubl.csv`` and ``cii.csv``; ``rules/syntax/R
 
 - ``rule``: a row and its notation; ``table``: all rows of a syntax, as a tree of contexts and paths
 - ``matcher``: the rules that apply to a path; ``collector``: the elements of one document at those paths
-- ``checks``: the checks that rows name; ``ubl``, ``cii``, ``facturx``: checks and conditions of one syntax
+- ``checks``: the checks that rows name; ``ubl``, ``cii``, ``facturx``, ``france``: those of one syntax or rule set
+- ``conditions``: the conditions that paths name, as XPath
 """

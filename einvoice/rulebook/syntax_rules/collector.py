@@ -13,8 +13,9 @@ from einvoice.model.values import BLANKS, normalize_space
 from einvoice.resources import RuleData
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
+from einvoice.rulebook.syntax_rules.conditions import deciding
 from einvoice.rulebook.syntax_rules.matcher import Matcher, Watch
-from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule, deciding
+from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule
 from einvoice.rulebook.syntax_rules.stops import SINGLE, SINGLE_TEXT
 from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.rulebook.syntax_rules.xpath import texts
@@ -120,7 +121,8 @@ class SyntaxViolation(NamedTuple):
             return {}
         met = ((self.context, self.rule.context_conditions), (self.element, self.rule.path_conditions))
         names = {name: node for node, conditions in met for steps, name in conditions if steps == 0}
-        contents = {name: content for name, node in names.items() if (content := deciding(name, node)) is not None}
+        read = {name: deciding(self.rule.syntax, name, node, self.rule.data) for name, node in names.items()}
+        contents = {name: content for name, content in read.items() if content is not None}
         return {**dict.fromkeys(contents, True), "deciding": next(iter(contents.values()))} if contents else {}
 
     def _currencies(self) -> dict[str, object]:

@@ -16,8 +16,8 @@ from einvoice.model.values import Text, absent, normalize_space
 from einvoice.rulebook.functions.arithmetic import double, total
 from einvoice.rulebook.functions.registry import Numeric
 from einvoice.rulebook.syntax_rules.checks import Found, per_context, per_context_always
-from einvoice.rulebook.syntax_rules.france import SEVERAL_SELLERS, TWO_WAY, in_both, in_groups, mode
-from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
+from einvoice.rulebook.syntax_rules.france import SEVERAL_SELLERS, TWO_WAY, mode
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts
 from einvoice.syntax.mapping.binding import qualified
 
@@ -266,23 +266,6 @@ def _is_of_group(line: _Line, context: Any) -> bool:
     """Return whether the context is the reference in UBL that makes a line a group, or any part of a group in CII."""
     own = line.references(own=True) if not line.invoice.syntax else ()
     return bool(line.invoice.syntax) or (context in own and _is_top_group(context))
-
-
-@condition("CII")
-def of_top_group(amount: Any) -> bool:
-    """Part of a group without a parent, in an invoice with groups."""
-    line = next(it for it in amount.iterancestors() if it.tag in _LINES)
-    return in_groups(amount) and _Line(_Invoice(line.getroottree().getroot(), 1), line).is_top_group
-
-
-@in_both
-def same_parent(identifier: Any) -> bool:
-    """The identifier that a parent line of a group has in common with another line."""
-    root = identifier.getroottree().getroot()
-    invoice = _Invoice(root, int(root.tag.endswith("}CrossIndustryInvoice")))
-    own, lines = text(identifier), invoice.lines
-    is_shared = sum(own in it.texts("identifier") for it in lines) > 1
-    return is_shared and in_groups(identifier) and any(own in it.parents for it in lines)
 
 
 def _has_two_groups(invoice: _Invoice) -> bool:

@@ -3,65 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from einvoice import codelists
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import RuleData
-from einvoice.rulebook.syntax_rules.xpath import texts
+from einvoice.rulebook.syntax_rules.conditions import Condition, condition
 from einvoice.syntax.mapping.binding import qualified
 
-Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
-_CONDITIONS: Final[dict[tuple[str, str], Condition]] = {}
-_DECIDING: Final[dict[str, str]] = {}
-
-
-def condition(owner: str, decided_by: str = "") -> Callable[[Condition], Condition]:
-    """Register a condition for a syntax, or for a rule set of profiles, under the name of its function.
-
-    Args:
-        owner: the syntax, or the rule set.
-        decided_by: path from the element to what makes it meet the condition, for the texts of findings: a child
-            element, an attribute (``@listID``) or an attribute of a child (``ram:ID/@schemeID``).
-    """
-
-    def register(function: Condition) -> Condition:
-        _CONDITIONS[owner, function.__name__] = function
-        if decided_by:
-            _DECIDING[function.__name__] = decided_by
-        return function
-
-    return register
-
-
-def deciding(name: str, element: Any) -> str | None:
-    """Return what makes an element meet a condition, "" if it is missing; None if the condition does not name it."""
-    if name not in _DECIDING:
-        return None
-    path, _, attribute = _DECIDING[name].partition("@")
-    holders = element.iterfind(path.rstrip("/"), NAMESPACES) if path else (element,)
-    contents = (it.get(attribute) if attribute else it.text for it in holders)
-    return next((it.strip() for it in contents if it and it.strip()), "")
-
-
-def condition_named(owner: str, name: str) -> Condition:
-    """Return the condition of that name, or the one written as ``@schemeID=0225`` or ``ram:TypeCode=916``.
-
-    Raise ``KeyError`` for an unknown one.
-    """
-    return _equality(name) if "=" in name else _CONDITIONS[owner, name]
-
-
-@functools.cache
-def _equality(written: str) -> Condition:
-    """Return the condition that an attribute, or the text of a child element, is exactly a value."""
-    name, _, value = written.partition("=")
-    if name.startswith("@"):
-        return lambda element: bool(element.get(name[1:]) == value)
-    return lambda element: value in texts(element, name)
 
 
 class Name(NamedTuple):
@@ -215,8 +167,8 @@ class SyntaxRule:
         return parse(self.path).conditions
 
     def condition(self, name: str) -> Condition:
-        """Return the condition of that name for the rule's syntax, or for its rule set if that is one of profiles."""
-        return condition_named(self.ruleset if self.of_profile else self.syntax, name)
+        """Return the condition of that name."""
+        return condition(self.syntax, name, self.data)
 
 
 @functools.cache

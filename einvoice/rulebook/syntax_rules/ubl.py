@@ -1,4 +1,4 @@
-"""Conditions and checks of the UBL rules.
+"""Checks of the UBL rules.
 
 They reproduce the official tests exactly: some compare the exact text, some ignore case or white space.
 """
@@ -6,11 +6,10 @@ They reproduce the official tests exactly: some compare the exact text, some ign
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, Final
 
-from einvoice.model.values import BLANKS, Date, absent, normalize_space
-from einvoice.rulebook.syntax_rules import france_groups, peppol  # noqa: F401 (registers their checks)
+from einvoice.model.values import Date, absent, normalize_space
+from einvoice.rulebook.syntax_rules import france_groups  # noqa: F401 (registers their checks)
 from einvoice.rulebook.syntax_rules.checks import (
     Found,
     Occurrences,
@@ -20,142 +19,12 @@ from einvoice.rulebook.syntax_rules.checks import (
     per_document,
     per_element,
 )
-from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
-from einvoice.rulebook.syntax_rules.xpath import below, text, texts
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+from einvoice.rulebook.syntax_rules.xpath import text, texts
 from einvoice.syntax.mapping.binding import qualified
 
-_ALLOWANCE: Final = qualified("cac:AllowanceCharge")
-_PRICE: Final = qualified("cac:Price")
 _CREDITORS: Final = (qualified("cac:AccountingSupplierParty"), qualified("cac:PayeeParty"))
-_BREAKDOWN: Final = qualified("cac:TaxSubtotal")
-_TRUE = ("true", "1")
-_FALSE = ("false", "0")
-
-
-@condition("UBL")
-def credit_note(root: Any) -> bool:
-    """The document is a credit note."""
-    return bool(root.tag == qualified("cn:CreditNote"))
-
-
-@condition("UBL")
-def of_invoice(element: Any) -> bool:
-    """Part of an invoice, not of a credit note."""
-    return not credit_note(element.getroottree().getroot())
-
-
-@condition("UBL")
-def allowance(element: Any) -> bool:
-    """An allowance, not a charge."""
-    return _indicated(element, _FALSE)
-
-
-@condition("UBL")
-def charge(element: Any) -> bool:
-    """A charge; with two indicators, it counts only as an allowance, since that rule comes first."""
-    return _indicated(element, _TRUE) and not allowance(element)
-
-
-def _indicated(element: Any, wanted: tuple[str, ...]) -> bool:
-    for indicator in texts(element, "cbc:ChargeIndicator"):
-        if (word := indicator.strip(BLANKS)) in wanted:
-            return True
-        if word not in (*_TRUE, *_FALSE):  # the official rule stops comparing here
-            return False
-    return False
-
-
-@condition("UBL")
-def named_allowance(element: Any) -> bool:
-    """An allowance whose indicator is exactly ``false``."""
-    return "false" in texts(element, "cbc:ChargeIndicator")
-
-
-@condition("UBL")
-def named_charge(element: Any) -> bool:
-    """A charge whose indicator is exactly ``true``; with two indicators, it counts only as an allowance."""
-    return "true" in texts(element, "cbc:ChargeIndicator") and not named_allowance(element)
-
-
-@condition("UBL")
-def with_breakdown(total: Any) -> bool:
-    """A VAT total that contains a VAT breakdown."""
-    return total.find(_BREAKDOWN) is not None
-
-
-@condition("UBL")
-def project_of_credit_note(document: Any) -> bool:
-    """A reference to the project (BT-11), in a credit note."""
-    return "50" in texts(document, "cbc:DocumentTypeCode") and credit_note(document.getroottree().getroot())
-
-
-@condition("UBL")
-def invoiced_object(document: Any) -> bool:
-    """A reference to the invoiced object (BT-18)."""
-    return "130" in texts(document, "cbc:DocumentTypeCode")
-
-
-@condition("UBL")
-def other_document(document: Any) -> bool:
-    """A reference without a type, or with a type other than the invoiced object's."""
-    types = texts(document, "cbc:DocumentTypeCode")
-    return not types or any(code != "130" for code in types)
-
-
-@condition("UBL")
-def no_payment_code(element: Any) -> bool:
-    """An element other than the payment means code, which has BT-82 as its name."""
-    return bool(element.tag != qualified("cbc:PaymentMeansCode"))
-
-
-@condition("UBL")
-def vat(registration: Any) -> bool:
-    """A VAT registration, in upper or lower case."""
-    return "VAT" in _schemes(registration)
-
-
-@condition("UBL")
-def no_vat(registration: Any) -> bool:
-    """A tax registration for another tax, or without a scheme."""
-    return any(scheme != "VAT" for scheme in _schemes(registration))
-
-
-def _schemes(registration: Any) -> Iterator[str]:
-    for scheme in below(registration, "cac:TaxScheme"):
-        yield from [name.upper() for name in texts(scheme, "cbc:ID")] or [""]
-
-
-@condition("UBL")
-def sepa(identifier: Any) -> bool:
-    """A creditor identifier (BT-90)."""
-    return bool(identifier.get("schemeID", "").upper() == "SEPA")
-
-
-@condition("UBL")
-def no_sepa(identifier: Any) -> bool:
-    """An identifier other than a creditor identifier."""
-    return not sepa(identifier)
-
-
-@condition("UBL")
-def named_scheme(identifier: Any) -> bool:
-    """An identifier whose scheme is not empty: the list of Peppol 2025.11 ends in a blank, so it has the code ''."""
-    return bool(identifier.get("schemeID"))
-
-
-@condition("UBL")
-def named_currency(amount: Any) -> bool:
-    """An amount whose currency is not empty: the list of Self-Billing 2026.3 ends in a blank, so it has the code ''."""
-    return bool(amount.get("currencyID") != "")
-
-
-@condition("UBL")
-def no_price(amount: Any) -> bool:
-    """An amount outside a price: prices may have more decimals."""
-    if amount.tag.endswith("PriceAmount"):
-        return False
-    parents = (allowance.getparent() for allowance in amount.iterancestors(_ALLOWANCE))
-    return all(element is None or element.tag != _PRICE for element in parents)
+_CREDIT_NOTE: Final = qualified("cn:CreditNote")
 
 
 @per_element
@@ -177,7 +46,7 @@ def document_type(rule: SyntaxRule, document: Any, found: Found) -> bool:
     Without a type there must be no scheme, since only the identifier of an invoiced object has one.
     """
     types = [text(node) for node in found if node.tag == qualified("cbc:DocumentTypeCode")]
-    if "130" in types or ("50" in types and credit_note(document.getroottree().getroot())):
+    if "130" in types or ("50" in types and document.getroottree().getroot().tag == _CREDIT_NOTE):
         return False
     return bool(types) or any(node.get("schemeID") is not None for node in found)
 
