@@ -243,6 +243,11 @@ def uncredited(rule, root, context):
         at_root("cac:CreditNoteLine")(root)
 
 
+def unmet(rule, root, context):
+    """Violate the requirement of a rule about credit notes, or about groups of lines."""
+    (uncredited if rule.argument == "credited_invoice" else in_groups)(rule, root, context)
+
+
 def in_groups(rule, root, context):
     """Make the line of the context a group without content, in an invoice of several sellers or in two directions."""
     two_way = "-BD-" in rule.code
@@ -254,7 +259,7 @@ def in_groups(rule, root, context):
     type_code = "261" if two_way else "384"
     at_root("rsm:ExchangedDocument/ram:TypeCode" if is_cii else "cbc:InvoiceTypeCode", type_code)(root)
     at_root("rsm:ExchangedDocument/ram:ID" if is_cii else "cbc:ID", "N")(root)
-    kind = "DETAIL" if rule.argument == "exemption_begins_with_number" else "GROUP"
+    kind = "DETAIL" if rule.argument == "group_exemption_has_number" else "GROUP"
     for line in _lines(root, rule, context):
         if is_cii:
             child("ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode", kind)(line)
@@ -270,7 +275,7 @@ def _lines(root, rule, context):
     """Return the lines of the document, in one of several groups two."""
     names = ("ram:IncludedSupplyChainTradeLineItem", "cac:InvoiceLine", "cac:CreditNoteLine")
     lines = [it for name in names for it in root.iter(qualified(name))]
-    if rule.argument == "kind":
+    if rule.argument == "group_has_kind":
         return []
     if not lines:
         above = context if rule.syntax == "CII" else root
@@ -281,23 +286,23 @@ def _lines(root, rule, context):
 def _fill(rule, root, line):
     """Add to a group what makes a rule apply."""
     is_cii = rule.syntax == "CII"
-    if rule.argument == "vat_in_tax_currency":
+    if rule.argument == "group_has_vat_in_tax_currency":
         settlement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
         at_root(f"{settlement}/ram:TaxCurrencyCode" if is_cii else "cbc:TaxCurrencyCode", "USD")(root)
-    elif rule.argument == "gross":
+    elif rule.argument == "group_has_gross":
         summation = "ram:SpecifiedLineTradeSettlement/ram:SpecifiedTradeSettlementLineMonetarySummation"
         child(f"{summation}/ram:GrandTotalAmount", "1")(line)
-    elif rule.argument == "distinct_numbers" and is_cii:
+    elif rule.argument == "group_distinct_numbers" and is_cii:
         document = grown(line, parse("ram:SpecifiedLineTradeSettlement/ram:AdditionalReferencedDocument").steps)
         for name, content in (("IssuerAssignedID", "1"), ("TypeCode", "130"), ("ReferenceTypeCode", "AFL")):
             child(f"ram:{name}", content)(document)
-    elif rule.argument == "distinct_numbers":
+    elif rule.argument == "group_distinct_numbers":
         document = grown(line, parse("cac:DocumentReference").steps)
         number = grown(document, parse("cbc:ID").steps)
         number.text = "1"
         number.set("schemeID", "AFL")
         child("cbc:DocumentTypeCode", "130")(document)
-    elif rule.argument == "number_of_main_seller":
+    elif rule.argument == "group_has_number_of_invoice":
         agreement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeAgreement/ram:SellerTradeParty"
         seller = "cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:CompanyID"
         at_root(f"{agreement}/ram:SpecifiedLegalOrganization/ram:ID" if is_cii else seller, "1")(root)
@@ -310,14 +315,12 @@ BREAKING = {
     "max_length": too_long,
     "is_date": text("1999-12-31"),
     "number_form": with_text("1.2345678"),
-    "price_form": with_text("1.2345678"),
     "distinct": same_attributes,
     "siret_of_siren": wrong_siret,
     "siret_of_any_siren": wrong_siret,
     "value_or_quantity": nothing,
     "french_vat_category": nothing,
-    "credited_invoice": uncredited,
-    "part_of_groups": in_groups,
+    "meets": unmet,
     "in_code_list_exactly": unknown,
     "in_code_list": with_code,
     "single": twice,
@@ -520,6 +523,8 @@ CONDITIONS = {
     "filled": text_of("?"),
     "in_paid_invoice": in_process("S2"),
     "in_groups": in_process("S8"),
+    "one_way": as_it_is,
+    "two_way": in_process("S9"),
     "in_rebate": every(of_credit_note, at_root("cbc:CreditNoteTypeCode", "262")),
     "siren_beside_siret": of_scheme("0002", beside_siret),
     "siren_of_b2b": of_scheme("0002", BAR),

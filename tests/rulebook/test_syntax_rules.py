@@ -74,7 +74,8 @@ def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
                 "matches",
                 "max_length",
                 "non_blank",
-                "part_of_groups",
+                "number_form",
+                "meets",
             }, rule.code
 
 
@@ -83,7 +84,7 @@ def test_every_check_and_condition_is_used():
     rules += [rule for profile in PROFILES for rule in rule_table("CII", STACK, profile).rules]
     assert set(checks.CHECKS) <= {rule.check for rule in rules}
     used = {(rule.syntax, name) for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
-    used |= {(rule.syntax, rule.argument) for rule in rules if rule.check == "only_if"}
+    used |= {(rule.syntax, rule.argument) for rule in rules if rule.check in ("only_if", "meets")}
     written = {(syntax, name): str(it) for syntax in SYNTAXES for name, it in conditions(syntax).items()}
     used |= {(syntax, name) for (syntax, _), it in written.items() for name in re.findall(r"{(\w+)}", it)}
     assert set(written) <= used

@@ -33,7 +33,21 @@ def xpath_of(syntax: str, name: str, data: RuleData | None = None) -> str:
         return f"{path} = '{value}'"
     found = conditions(syntax, data)[name]
     written: str = found if isinstance(found, str) else found["xpath"]
-    return _REFERENCE.sub(lambda match: f"({xpath_of(syntax, match[1], data)})", written)
+    return _REFERENCE.sub(lambda match: _operand(xpath_of(syntax, match[1], data)), written)
+
+
+def _operand(xpath: str) -> str:
+    """Return an expression as a part of another: in parentheses, unless it is a path or the call of a function.
+
+    >>> _operand("a[b = c]/d"), _operand("a or b")
+    ('a[b = c]/d', '(a or b)')
+    """
+    depth = 0
+    for sign in xpath:
+        depth += (sign in "[(") - (sign in "])")
+        if sign == " " and not depth:
+            return f"({xpath})"
+    return xpath
 
 
 def decided_by(syntax: str, name: str, data: RuleData | None = None) -> str:

@@ -179,6 +179,13 @@ def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
     return not rule.condition(rule.argument)(context)
 
 
+@per_element
+def meets(rule: SyntaxRule, found: Found) -> Found:
+    """The element must meet the condition ``argument``."""
+    is_met = rule.condition(rule.argument)
+    return [element for element in found if not is_met(element)]
+
+
 @per_context
 def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element may occur only inside an element named ``argument``."""

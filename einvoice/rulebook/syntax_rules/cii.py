@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS
-from einvoice.rulebook.syntax_rules import france_groups  # noqa: F401 (registers its checks)
+from einvoice.rulebook.syntax_rules import france  # noqa: F401 (registers its checks)
 from einvoice.rulebook.syntax_rules.checks import Found, Occurrences, per_context, per_document, per_element
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts

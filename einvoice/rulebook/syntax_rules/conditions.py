@@ -17,7 +17,7 @@ from einvoice.model.location import NAMESPACES
 from einvoice.model.values import Text, absent, normalize_space, parse_number
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.conditions import decided_by, xpath_of
-from einvoice.rulebook.functions.arithmetic import double
+from einvoice.rulebook.functions.arithmetic import double, total
 from einvoice.rulebook.syntax_rules.xpath import text, texts
 
 Condition: TypeAlias = Callable[[Any], bool]
@@ -35,7 +35,8 @@ def deciding(syntax: str, name: str, element: Any, data: RuleData | None = None)
     path = decided_by(syntax, name, data)
     if not path:
         return None
-    found = (node if isinstance(node, str) else node.text or "" for node in _compiled(path)(element))
+    nodes: Any = _compiled(path)(element)
+    found = (node if isinstance(node, str) else node.text or "" for node in nodes)
     return next(filter(None, map(str.strip, found)), "")
 
 
@@ -72,12 +73,21 @@ def _double(_: Any, content: Any) -> float:
     return math.nan if number is absent else float(number)
 
 
+def _abs(_: Any, number: float) -> float:
+    return abs(number)
+
+
 # ------------------------------------------------------------------------------------------------ others
 
 
 def _normalized(_: Any, nodes: list[Any]) -> str:
     """Return the texts of nodes, each in a line, with normalized white space."""
     return "\n".join(normalize_space(text(node)) for node in nodes)
+
+
+def _total(_: Any, nodes: list[Any]) -> float:
+    """Return the sum of numbers, without texts that are none."""
+    return float(total(double(Text(text(node))) for node in nodes))
 
 
 def _any_same_number(_: Any, some: list[Any], others: list[Any]) -> bool:
@@ -113,6 +123,8 @@ _FUNCTIONS: Final = {
         "upper-case": _upper_case,
         "string-join": _string_join,
         "double": _double,
+        "abs": _abs,
+        "total": _total,
         "normalized": _normalized,
         "any-same-number": _any_same_number,
         "machine-line": _machine_line,

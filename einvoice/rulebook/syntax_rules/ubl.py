@@ -9,7 +9,7 @@ import functools
 from typing import Any, Final
 
 from einvoice.model.values import Date, absent, normalize_space
-from einvoice.rulebook.syntax_rules import france_groups  # noqa: F401 (registers their checks)
+from einvoice.rulebook.syntax_rules import france  # noqa: F401 (registers its checks)
 from einvoice.rulebook.syntax_rules.checks import (
     Found,
     Occurrences,
