@@ -375,7 +375,7 @@ def encoding(context: Context) -> Outcome:
 
 def test_document(context: Context) -> Outcome:
     """Report a CII document that is marked as a test, which has no business term."""
-    if not context.selection.plausibility:
+    if not context.selection.plausibility or not context.invoice.unmapped:
         return NOTHING
     marks = (it for it in context.invoice.unmapped if str(it.tag).endswith("}TestIndicator"))
     marked = [it for it in marks if "".join(it.itertext()).strip() in ("true", "1")]
@@ -444,16 +444,20 @@ def run(
     """
     context = Context.prepare(document, selection, lang)
     passes = passes if selection.is_judged else (not_judged,)
-    outcomes = [each(context) for each in ((*passes, container) if container else passes)]
-    layers = tuple(layer for outcome in outcomes for layer in outcome.layers)
-    findings = [finding for outcome in outcomes for finding in outcome.findings]
-    validated = next((outcome.container for outcome in outcomes if outcome.container), None)
-    return Run(context, _sorted(findings, layers, context), layers, validated)
+    findings: list[Finding] = []
+    layers: list[Layer] = []
+    validated: Container | None = None
+    for each in (*passes, container) if container else passes:
+        outcome = each(context)
+        findings += outcome.findings
+        layers += outcome.layers
+        validated = outcome.container or validated
+    return Run(context, _sorted(findings, layers, context), tuple(layers), validated)
 
 
 def _sorted(findings: list[Finding], layers: Sequence[Layer], context: Context) -> tuple[Finding, ...]:
-    if not findings:
-        return ()
+    if len(findings) < 2:
+        return tuple(findings)
     ranks = {name: rank for rank, name in enumerate(("file", *dict.fromkeys(layer.name for layer in layers)))}
     order = context.build.places.order()
 

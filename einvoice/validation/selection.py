@@ -75,7 +75,7 @@ class RuleSelection:
         """Whether the rules are those of the edition of EN 16931 that the document declares."""
         return self.specification.kind != "edition"
 
-    @property
+    @functools.cached_property
     def data(self) -> RuleData:
         """The rule data."""
         return self.identity.data or shipped()
@@ -137,7 +137,7 @@ class RuleSelection:
             "schema", _SCHEMA_TITLES.translations(known), _SCHEMA_VERSIONS[known], sha256=schema.sha256(self.schema)
         )
 
-    @property
+    @functools.cached_property
     def kinds(self) -> Mapping[str, str]:
         """The kind of each rule set, such as "cius"."""
         return {name: ruleset.kind for name, ruleset in releases(self.data).sets.items()}

@@ -48,7 +48,8 @@ class CatalogEntry(NamedTuple):
         not_applicable: by syntax, the reason why the rule cannot be violated.
         stand_ins: values that the texts quote if there is no invoice.
         examples: by language, situations that violate the rule.
-        xpaths: by syntax, the location (prefixes: `einvoice.NAMESPACES`); complete in `einvoice.catalog` only.
+        xpaths: by syntax, the location in XPath 1.0, for a few rules with `matches` of XPath 2.0 (prefixes:
+            `einvoice.NAMESPACES`); complete in `einvoice.catalog` only.
         points_at: by syntax, the leading term.
         notes: the fields of `files.notes.Note`; those with an ``until`` concern older releases.
         lang: language of the string representation.

@@ -5,7 +5,7 @@ No other explanation is true before these are mended: a text such as "100,00" ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from einvoice.model.calculation import EQUATIONS, RATED
@@ -51,21 +51,46 @@ def diagnose(rule: Rule, occurrences: Sequence[Sequence[Occurrence]]) -> Diagnos
     `occurrences` are those of each operand. A missing value of the leading term comes first, since the others are of
     use only to calculate it, then malformed and missing ones of the others.
     """
-    known = list(zip((Operand(*row) for row in rule.operands), occurrences, strict=True))
+    reads = [_read(Operand(*row), found) for row, found in zip(rule.operands, occurrences, strict=True)]
     others = [
-        found
-        for is_at_fault, kind in ((_is_malformed, _MALFORMED), (_is_missing, _MISSING))
-        for operand, of_operand in known
-        if not operand.leads and (found := _at_fault(rule, operand, of_operand, is_at_fault, kind))
+        _at_fault(rule, it.operand, found, kind)
+        for kind in (_MALFORMED, _MISSING)
+        for it in reads
+        if not it.operand.leads and (found := it.malformed if kind == _MALFORMED else it.missing)
     ]
-    leading = [(operand, of_operand) for operand, of_operand in known if operand.leads]
-    for operand, of_operand in leading:
-        if not any(_is_filled(value) for value, _ in of_operand):
-            return _without_leading(rule, operand.kind, of_operand[0][1] if of_operand else None, others)
+    leading = [it for it in reads if it.operand.leads]
+    for it in leading:
+        if not it.is_any_filled:
+            return _without_leading(rule, it.operand.kind, it.group, others)
     if others:
         return others[0]
-    malformed = (_at_fault(rule, *it, _is_malformed, _MALFORMED) for it in leading)
-    return next(filter(None, malformed), None)
+    return next((_at_fault(rule, it.operand, it.malformed, _MALFORMED) for it in leading if it.malformed), None)
+
+
+class _Read(NamedTuple):
+    """What was read of an operand: its malformed values, and the missing ones without which a rule cannot be checked.
+
+    Attributes:
+        group: the group of the first occurrence.
+    """
+
+    operand: Operand
+    malformed: list[Occurrence]
+    missing: list[Occurrence]
+    is_any_filled: bool
+    group: Any
+
+
+def _read(operand: Operand, occurrences: Sequence[Occurrence]) -> _Read:
+    malformed, missing = [], []
+    for it in occurrences:
+        value = it[0]
+        if value is absent or not value.filled:
+            missing.append(it)
+        elif value.value is absent:
+            malformed.append(it)
+    group = occurrences[0][1] if occurrences else None
+    return _Read(operand, malformed, missing if operand.required else [], len(missing) < len(occurrences), group)
 
 
 def _without_leading(rule: Rule, kind: str, group: Any, others: Sequence[Diagnosis]) -> Diagnosis:
@@ -88,24 +113,7 @@ def _is_filled(value: Any) -> bool:
     return value is not absent and bool(value.filled)
 
 
-def _is_malformed(_: Operand, value: Any) -> bool:
-    return _is_filled(value) and value.value is absent
-
-
-def _is_missing(operand: Operand, value: Any) -> bool:
-    return operand.required and not _is_filled(value)
-
-
-def _at_fault(
-    rule: Rule,
-    operand: Operand,
-    occurrences: Sequence[Occurrence],
-    is_at_fault: Callable[[Operand, Any], bool],
-    kind: str,
-) -> Diagnosis | None:
-    found = [it for it in occurrences if is_at_fault(operand, it[0])]
-    if not found:
-        return None
+def _at_fault(rule: Rule, operand: Operand, found: Sequence[Occurrence], kind: str) -> Diagnosis:
     value, group = found[0]
     terms = _terms(operand, group)
     leads = operand.leads or terms[0] == rule.terms[0]

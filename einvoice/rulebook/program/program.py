@@ -152,7 +152,7 @@ class Violation:
     the one that applies: its position among those of the rule, and the contents of its names; empty if none applies.
     """
 
-    __slots__ = ("_named", "_notes", "_situation", "contents", "diagnosis", "rule")
+    __slots__ = ("_named", "_notes", "_place", "_situation", "contents", "diagnosis", "rule")
 
     def __init__(
         self,
@@ -167,6 +167,7 @@ class Violation:
         self._notes = notes
         self.diagnosis = diagnosis
         self._situation: Situation | None = None
+        self._place: Any = None
         self._named = dict(zip(rule.names, contents, strict=True))
         if situation:
             position, own = situation
@@ -228,6 +229,11 @@ class Violation:
         element (which a view does not) inside that of the item; otherwise the finding points at the item, as the
         official one does.
         """
+        if self._place is None:
+            self._place = self._found_place()
+        return self._place
+
+    def _found_place(self) -> Any:
         item = self.item
         along = [] if self.rule.location else self._along(self._path)
         for candidate in (*(() if self.diagnosis is None else (self.diagnosis.place,)), *reversed(along)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -26,6 +28,7 @@ from einvoice.syntax.schema import is_required
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
 NO_TEXT_NODES: Final[Mapping[Any, tuple[str, ...]]] = MappingProxyType({})
 _DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
+_elements: Final = itemgetter(1)
 _DISTINCT: Final = ("at_most_distinct", "at_most_distinct_words")
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
@@ -193,7 +196,10 @@ class Collector(ElementCollector):
             if self.text_nodes and rule.check == SINGLE_TEXT:
                 found = self._of_text_nodes(found)
             if check.select is not None:
-                found = _selected(rule, check.select, found)
+                selected = check.select(rule, found[0][1] if len(found) == 1 else [*chain(*map(_elements, found))])
+                if not selected:  # as in most documents
+                    continue
+                found = _only(found, set(selected))
             elif check.needed is not None and not any(check.needed(rule, elements) for _, elements in found):
                 continue
             if found and (rule.minimum < 2 or _may_repeat(found)):
@@ -232,14 +238,9 @@ class Collector(ElementCollector):
         return occurrences
 
 
-def _selected(rule: SyntaxRule, select: checks.Select, matches: _Matches) -> _Matches:
-    """Keep only the elements that violate a rule about single elements, usually none."""
-    elements = matches[0][1] if len(matches) == 1 else [element for _, found in matches for element in found]
-    selected = select(rule, elements)
-    if not selected:
-        return []
-    violating = set(selected)
-    kept = [(watch, [element for element in elements if element in violating]) for watch, elements in matches]
+def _only(matches: _Matches, selected: set[Any]) -> _Matches:
+    """Keep the elements that violate a rule about single elements."""
+    kept = [(watch, [element for element in elements if element in selected]) for watch, elements in matches]
     return [(watch, elements) for watch, elements in kept if elements]
 
 
