@@ -3,7 +3,7 @@
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
-from einvoice.rulebook.syntax_rules.rule import parse
+from einvoice.rulebook.syntax_rules.rule import parse, step
 from einvoice.syntax.mapping.binding import qualified
 
 ROOTS = {"UBL": "ubl:Invoice", "CII": "rsm:CrossIndustryInvoice"}
@@ -19,12 +19,12 @@ def document(rule):
 
 def grown(below, steps):
     """Add the elements of ``steps``, which meet their conditions, and return the last one."""
-    for step in steps:
-        below = etree.SubElement(below, _tag(step.names[0]))
-        if "=" in step.condition:
-            equal(*step.condition.split("="))(below)
-        elif step.condition:
-            CONDITIONS[step.condition](below)
+    for names, condition in map(step, steps):
+        below = etree.SubElement(below, _tag(names[0]))
+        if "=" in condition:
+            equal(*condition.split("="))(below)
+        elif condition:
+            CONDITIONS[condition](below)
     return below
 
 
@@ -77,7 +77,7 @@ def each_name(rule, root, context):
     """Add one element for each name of the last step."""
     *above, last = next(rule.paths()).steps
     holder = grown(context, above)
-    for name in last.names:
+    for name in step(last).names:
         etree.SubElement(holder, name.text)
 
 
@@ -88,7 +88,7 @@ def nothing(rule, root, context):
 def none_or_two(rule, root, context):
     """Add the element at the path of the rule, twice if the context has it already."""
     path = next(rule.paths())
-    if len(path.steps) == 1 and context.find(path.steps[0].names[0].text) is not None:
+    if len(path.steps) == 1 and context.find(step(path.steps[0]).names[0].text) is not None:
         grown(context, path.steps)
 
 
@@ -228,7 +228,7 @@ def same_attributes(rule, root, context):
     """Add two elements with the same attribute."""
     twice(rule, root, context)
     path = next(rule.paths())
-    for element in root.iter(path.steps[-1].names[0].text):
+    for element in root.iter(step(path.steps[-1]).names[0].text):
         element.set(path.attribute, "?")
 
 

@@ -17,7 +17,7 @@ from hypothesis.strategies import DrawFn
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
-from einvoice.rulebook.syntax_rules.rule import Path, SyntaxRule
+from einvoice.rulebook.syntax_rules.rule import Path, SyntaxRule, step
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax.writer import write
 from tests.helpers.rule_sets import newest_stack
@@ -256,7 +256,7 @@ def _add_checked_element(edit: _Edit) -> str:
     rule: SyntaxRule = edit.one_of(_syntax_rules())
     path: Path = edit.one_of(list(rule.paths()))
     context: Path = edit.one_of(list(rule.contexts()))
-    steps = [step.names[-1].text for step in (*context.steps, *path.steps)]
+    steps = [step(it).names[-1].text for it in (*context.steps, *path.steps)]
     element = edit.root
     if steps[:1] == [edit.root.tag]:
         steps = steps[1:]
@@ -278,7 +278,7 @@ def _syntax_rules() -> list[SyntaxRule]:
     return [
         rule
         for rule, of in paths.items()
-        if not any(name.is_ending for path in of for step in path.steps for name in step.names)
+        if not any(name.is_ending for path in of for it in path.steps for name in step(it).names)
     ]
 
 

@@ -64,38 +64,24 @@ def minimum(rule: SyntaxRule) -> int:
     return int(rule.argument) + 1 if rule.check in ("at_most", "at_most_distinct", "at_most_distinct_words") else 1
 
 
-def per_context(check: IsViolated) -> IsViolated:
-    """Register a check of the elements found in one context."""
-    CHECKS[check.__name__] = Check(_each(check))
-    return check
-
-
-def per_context_with(needed: Select) -> Callable[[IsViolated], IsViolated]:
-    """Register a check that no context violates without the ``needed`` elements."""
+def per_context(*, always: bool = False, needed: Select | None = None) -> Callable[[IsViolated], IsViolated]:
+    """Register a check of the elements found in one context; ``Check`` describes the arguments."""
 
     def register(check: IsViolated) -> IsViolated:
-        CHECKS[check.__name__] = Check(_each(check), needed=needed)
+        CHECKS[check.__name__] = Check(_each(check), always=always, needed=needed)
         return check
 
     return register
 
 
-def per_context_always(check: IsViolated) -> IsViolated:
-    """Register a check that runs even if the path selects no element."""
-    CHECKS[check.__name__] = Check(_each(check), always=True)
-    return check
+def per_element(*, blank: bool = False) -> Callable[[Select], Select]:
+    """Register a check of single elements, or of all blank elements."""
 
+    def register(select: Select) -> Select:
+        CHECKS[select.__name__] = Check(_each(forbidden), select=select, blank=blank)
+        return select
 
-def per_element(select: Select) -> Select:
-    """Register a check of single elements."""
-    CHECKS[select.__name__] = Check(_each(forbidden), select=select)
-    return select
-
-
-def per_blank_element(select: Select) -> Select:
-    """Register a check of all blank elements."""
-    CHECKS[select.__name__] = Check(_each(forbidden), select=select, blank=True)
-    return select
+    return register
 
 
 def per_document(always: bool = False) -> Callable[[Violated], Violated]:
@@ -115,37 +101,37 @@ def _each(check: IsViolated) -> Violated:
     return violated
 
 
-@per_context
+@per_context()
 def forbidden(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element must not occur."""
     return bool(found)
 
 
-@per_context
+@per_context()
 def at_most(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element must occur at most ``argument`` times."""
     return len(found) > int(rule.argument)
 
 
-@per_context_always
+@per_context(always=True)
 def required(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element must occur."""
     return not found
 
 
-@per_context_always
+@per_context(always=True)
 def exactly_one(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element must occur exactly once."""
     return len(found) != 1
 
 
-@per_context_always
+@per_context(always=True)
 def all_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """Each of several paths, which end in different names, must lead to an element."""
     return len({node.tag for node in found}) < rule.path_count
 
 
-@per_context
+@per_context()
 def one_name_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """All elements must have the same name, one of several."""
     return len({node.tag for node in found}) > 1
@@ -155,44 +141,44 @@ def _different(rule: SyntaxRule, found: Found) -> Found:
     return [node for node in found if text(node) != rule.argument]
 
 
-@per_context_with(_different)
+@per_context(needed=_different)
 def equals(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """If the element occurs, one of its occurrences must have the text ``argument``."""
     return len(_different(rule, found)) == len(found)
 
 
-@per_context
+@per_context()
 def at_most_distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The occurrences must have at most ``argument`` different texts."""
     return len({text(node) for node in found}) > int(rule.argument)
 
 
-@per_context
+@per_context()
 def at_most_distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """Same as ``at_most_distinct``, with normalized white space."""
     return len({normalize_space(text(node)) for node in found}) > int(rule.argument)
 
 
-@per_context
+@per_context()
 def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element may occur only if the condition ``argument`` holds for the context."""
     return not rule.condition(rule.argument)(context)
 
 
-@per_element
+@per_element()
 def meets(rule: SyntaxRule, found: Found) -> Found:
     """The element must meet the condition ``argument``."""
     is_met = rule.condition(rule.argument)
     return [element for element in found if not is_met(element)]
 
 
-@per_context
+@per_context()
 def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The element may occur only inside an element named ``argument``."""
     return next(context.iterancestors(qualified(rule.argument)), None) is None
 
 
-@per_element
+@per_element()
 def in_code_list(rule: SyntaxRule, found: Found) -> Found:
     """After white space is normalized, the text must be a code in the list ``argument``."""
     allowed, attribute = _code_list(rule), rule.attribute
@@ -206,21 +192,21 @@ def in_code_list(rule: SyntaxRule, found: Found) -> Found:
     return violating
 
 
-@per_element
+@per_element()
 def in_code_list_any_case(rule: SyntaxRule, found: Found) -> Found:
     """Same as ``in_code_list``, in upper or lower case."""
     allowed = _code_list(rule)
     return [node for node in found if normalize_space(content(rule, node).upper()) not in allowed]
 
 
-@per_element
+@per_element()
 def in_code_list_exactly(rule: SyntaxRule, found: Found) -> Found:
     """Same as ``in_code_list``, without normalizing white space."""
     allowed = _code_list(rule)
     return [node for node in found if content(rule, node) not in allowed]
 
 
-@per_element
+@per_element()
 def one_of(rule: SyntaxRule, found: Found) -> Found:
     """The text must be empty or a code of the choice ``argument``, without normalizing white space.
 
@@ -244,26 +230,26 @@ def choice(rule: SyntaxRule) -> frozenset[str]:
     return frozenset(allowed)
 
 
-@per_element
+@per_element()
 def matches(rule: SyntaxRule, found: Found) -> Found:
     """The pattern ``argument``, in the notation of XPath, must occur in the text."""
     form = patterns.compile(rule.argument)
     return [node for node in found if not form.search(content(rule, node))]
 
 
-@per_element
+@per_element()
 def max_length(rule: SyntaxRule, found: Found) -> Found:
     """The text must have at most ``argument`` characters."""
     return [node for node in found if len(content(rule, node)) > int(rule.argument)]
 
 
-@per_element
+@per_element()
 def non_blank(rule: SyntaxRule, found: Found) -> Found:
     """The text must have other characters than white space."""
     return [node for node in found if not content(rule, node).strip(BLANKS)]
 
 
-@per_element
+@per_element()
 def is_date(rule: SyntaxRule, found: Found) -> Found:
     """The text must be a date of the years ``argument`` (2000-2099): in UBL 2026-12-31, in CII it begins 20261231."""
     first, last = rule.argument.split("-")
@@ -279,7 +265,7 @@ def _date(written: str, syntax: str) -> str:
         return ""
 
 
-@per_element
+@per_element()
 def number_form(rule: SyntaxRule, found: Found) -> Found:
     """The text must be a number in the form ``argument``, without regard to white space around it.
 
@@ -292,19 +278,19 @@ def number_form(rule: SyntaxRule, found: Found) -> Found:
     return [node for node, it in numbers.items() if not form.fullmatch(it) or len(it.replace(".", "")) > int(size)]
 
 
-@per_element
+@per_element()
 def with_attribute(rule: SyntaxRule, found: Found) -> Found:
     """The element must have the attribute ``argument``."""
     return [node for node in found if rule.argument not in node.attrib]
 
 
-@per_context
+@per_context()
 def distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """No two elements may have the same content."""
     return len({content(rule, node) for node in found}) < len(found)
 
 
-@per_blank_element
+@per_element(blank=True)
 def not_blank(rule: SyntaxRule, blank: Found) -> Found:
     """An element without children must not be blank, unless the document names it ``argument``, with that prefix."""
     return [element for element in blank if not rule.argument or _written(element) != rule.argument]

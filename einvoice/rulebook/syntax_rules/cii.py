@@ -30,13 +30,13 @@ _BILLED: Final = tuple(
 )
 
 
-@per_element
+@per_element()
 def date(rule: SyntaxRule, dates: Found) -> Found:
     """The text must be a date, written as YYYYMMDD."""
     return [element for element in dates if _DATE.fullmatch(text(element)) is None]
 
 
-@per_element
+@per_element()
 def eight_digits(rule: SyntaxRule, dates: Found) -> Found:
     """The text must be eight digits, or contain them if ``argument`` is ``within``; they need not be a date."""
     if rule.argument == "within":
@@ -44,19 +44,19 @@ def eight_digits(rule: SyntaxRule, dates: Found) -> Found:
     return [element for element in dates if _EIGHT.fullmatch(text(element).strip(BLANKS)) is None]
 
 
-@per_context
+@per_context()
 def with_scheme(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """If the element occurs, one occurrence must have a scheme."""
     return all(identifier.get("schemeID") is None for identifier in found)
 
 
-@per_context
+@per_context()
 def one_child(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """If the element occurs, its occurrences must have exactly one child ``argument`` in total."""
     return sum(1 for node in found for _ in below(node, rule.argument)) != 1
 
 
-@per_context
+@per_context()
 def discount(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """An amount and an indicator of an allowance must occur together."""
     indicators = [node for node in found if node.tag == _INDICATOR]

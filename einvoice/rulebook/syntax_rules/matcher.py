@@ -88,7 +88,7 @@ def _enter_contexts(state: MatchedState) -> list[Watch]:
             continue
         state.nodes += (context.start,)
         watches += [Watch(rule, 0, is_context=True) for rule in context.opened_by]
-        if not context.condition:
+        if not context.has_condition:
             tables.add(context.table)
     return watches
 

@@ -37,28 +37,23 @@ class Step(NamedTuple):
     condition: str = ""
 
 
-class Outline(NamedTuple):
-    """A path with its steps as they are written; ``Path`` describes the attributes."""
-
-    anywhere: bool
-    steps: tuple[str, ...]
-    attribute: str | None
-
-
 class Path(NamedTuple):
     """A path.
 
     Attributes:
         anywhere: whether the first step matches at any depth.
-        steps: steps downwards.
+        steps: steps downwards as they are written, for `step`.
         attribute: name of the attribute at the end.
-        conditions: conditions of the steps, each with the number of steps from it to the last one.
     """
 
     anywhere: bool
-    steps: tuple[Step, ...]
+    steps: tuple[str, ...]
     attribute: str | None
-    conditions: Conditions
+
+    @property
+    def conditions(self) -> Conditions:
+        """Conditions of the steps, each with the number of steps from it to the last one."""
+        return tuple((above, step(it).condition) for above, it in enumerate(reversed(self.steps)) if "[" in it)
 
 
 @dataclass(eq=False)
@@ -141,7 +136,7 @@ class SyntaxRule:
     @functools.cached_property
     def attribute(self) -> str | None:
         """The name of the attribute that the rule reads; None for the text."""
-        return outline(self.path).attribute
+        return parse(self.path).attribute
 
     def contexts(self) -> Iterator[Path]:
         """Return the patterns of the context."""
@@ -171,34 +166,17 @@ class SyntaxRule:
         return condition(self.syntax, name, self.data)
 
 
-@functools.cache
 def parse(text: str) -> Path:
     """Parse a path in the notation of the tables.
 
-    >>> parse("//cac:Party[vat]/cbc:ID/@schemeID").attribute
-    'schemeID'
-    >>> [step.condition for step in parse("//cac:Party[vat]/cbc:ID").steps]
-    ['vat', '']
-    >>> parse(".")
-    Path(anywhere=False, steps=(), attribute=None, conditions=())
-    """
-    anywhere, texts, attribute = outline(text)
-    steps = tuple(map(step, texts))
-    conditions = tuple((above, step.condition) for above, step in enumerate(reversed(steps)) if step.condition)
-    return Path(anywhere, steps, attribute, conditions)
-
-
-def outline(text: str) -> Outline:
-    """Split a path in the notation of the tables into its steps.
-
-    >>> outline("//cac:Party[vat]/cbc:ID/@schemeID")
-    Outline(anywhere=True, steps=('cac:Party[vat]', 'cbc:ID'), attribute='schemeID')
-    >>> outline("cbc:ID[@schemeID=0225]").attribute is None
-    True
+    >>> parse("//cac:Party[vat]/cbc:ID/@schemeID")
+    Path(anywhere=True, steps=('cac:Party[vat]', 'cbc:ID'), attribute='schemeID')
+    >>> parse("cbc:ID[@schemeID=0225]"), parse("//cac:Party[vat]/cbc:ID").conditions
+    (Path(anywhere=False, steps=('cbc:ID[@schemeID=0225]',), attribute=None), ((1, 'vat'),))
     """
     parts = text.split("/")
     attribute = parts.pop()[1:] if parts[-1].startswith("@") else None
-    return Outline(text.startswith("//"), tuple([step for step in parts if step.strip(".")]), attribute)
+    return Path(text.startswith("//"), tuple([step for step in parts if step.strip(".")]), attribute)
 
 
 @functools.cache

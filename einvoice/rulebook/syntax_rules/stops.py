@@ -28,13 +28,13 @@ READ_AS: Final = {"/text()": SINGLE_TEXT, "/number()": NUMERIC}
 """Endings of paths, with their checks; without one, `SINGLE`."""
 
 
-@per_context
+@per_context()
 def single(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The rule ``argument`` of the Schematron reads the elements as one item."""
     return len(found) > 1
 
 
-@per_context
+@per_context()
 def single_text(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The rule ``argument`` reads the text nodes as one item; the collector lists an element for each.
 
@@ -43,7 +43,7 @@ def single_text(rule: SyntaxRule, context: Any, found: Found) -> bool:
     return len(found) > 1 and sum(text(it) != "" for it in found) > 1
 
 
-@per_element
+@per_element()
 def numeric(rule: SyntaxRule, found: Found) -> Found:
     """The rule ``argument`` of the Schematron compares the text with a number."""
     return [element for element in found if double(Text(text(element))) is absent]

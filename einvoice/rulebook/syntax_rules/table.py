@@ -21,7 +21,7 @@ from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.tables import FOLDER, codes_by_profile, tables
 from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.syntax_rules import checks, stops
-from einvoice.rulebook.syntax_rules.rule import Name, SyntaxRule, outline, step
+from einvoice.rulebook.syntax_rules.rule import Name, SyntaxRule, step
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
@@ -34,14 +34,14 @@ class Context:
     Attributes:
         order: position of the context in its table.
         table: name of the table.
-        condition: conditions of its last step.
+        has_condition: whether its elements must meet conditions.
         opened_by: rules that are evaluated even if nothing is found.
         start: root of the tree of paths.
     """
 
     order: int
     table: str
-    condition: str
+    has_condition: bool
     opened_by: list[SyntaxRule] = field(default_factory=list)
     start: Node = field(default_factory=lambda: Node(0))
 
@@ -139,9 +139,8 @@ class RuleTable:
             self._add(rule, contexts[key])
 
     def _context(self, rule: SyntaxRule, order: int) -> Context:
-        patterns = [outline(pattern) for pattern in rule.context.split(" ")]
-        conditions = [step(text).condition for text in patterns[-1].steps if "[" in text]
-        context = Context(order, rule.table, " ".join(conditions))
+        patterns = [*rule.contexts()]
+        context = Context(order, rule.table, has_condition=bool(patterns[-1].conditions))
         for pattern in patterns:
             (self.anywhere if pattern.anywhere else self.start).add(pattern.steps, None, context)
         return context
@@ -153,7 +152,7 @@ class RuleTable:
             self.of_blank += (rule,)
             return
         floats = False
-        for path in map(outline, rule.path.split(", ")):
+        for path in rule.paths():
             floats = path.anywhere and not rule.at_root
             (self.anywhere if path.anywhere else context.start).add(path.steps, path.attribute, rule)
         if floats or check.always:

@@ -27,7 +27,7 @@ _CREDITORS: Final = (qualified("cac:AccountingSupplierParty"), qualified("cac:Pa
 _CREDIT_NOTE: Final = qualified("cn:CreditNote")
 
 
-@per_element
+@per_element()
 def decimals(rule: SyntaxRule, amounts: Found) -> Found:
     """At most ``argument`` characters after the decimal point, white space included."""
     allowed = int(rule.argument)
@@ -39,7 +39,7 @@ def decimals(rule: SyntaxRule, amounts: Found) -> Found:
     return violating
 
 
-@per_context
+@per_context()
 def document_type(rule: SyntaxRule, document: Any, found: Found) -> bool:
     """The type of a document must be that of an invoiced object or, in a credit note, of a project, or be missing.
 
@@ -71,7 +71,7 @@ def payee_not_seller(rule: SyntaxRule, occurrences: Occurrences) -> list[Any]:
     return violating
 
 
-@per_element
+@per_element()
 def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
     """The currency of an amount must be a code of the list ``argument``; a missing currency violates the rule."""
     known = rule.codes(rule.argument)
@@ -83,14 +83,14 @@ def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
     return violating
 
 
-@per_element
+@per_element()
 def in_currency_exactly(rule: SyntaxRule, amounts: Found) -> Found:
     """Same as ``in_currency``, with a choice as ``argument`` and without normalizing white space."""
     known = choice(rule)
     return [amount for amount in amounts if amount.get("currencyID") not in known]
 
 
-@per_element
+@per_element()
 def in_invoice_currency(rule: SyntaxRule, amounts: Found) -> Found:
     """The currency of an amount must be the invoice currency (BT-5); a missing currency violates the rule."""
     root = amounts[0].getroottree().getroot()
@@ -98,13 +98,13 @@ def in_invoice_currency(rule: SyntaxRule, amounts: Found) -> Found:
     return [amount for amount in amounts if amount.get("currencyID") not in known]
 
 
-@per_element
+@per_element()
 def calendar_date(rule: SyntaxRule, dates: Found) -> Found:
     """The text must be a date in the form YYYY-MM-DD, without a time zone and blanks."""
     return [node for node in dates if len(text(node)) != 10 or Date(text(node)).date is absent]
 
 
-@per_element
+@per_element()
 def in_code_list_or_creditor(rule: SyntaxRule, identifiers: Found) -> Found:
     """Same as ``in_code_list``; seller and payee may also have a creditor identifier (BT-90) with the scheme SEPA."""
     return [node for node in in_code_list(rule, identifiers) if not _is_creditor(node)]
@@ -116,7 +116,7 @@ def _is_creditor(identifier: Any) -> bool:
     return any(next(identifier.iterancestors(tag), None) is not None for tag in _CREDITORS)
 
 
-@per_element
+@per_element()
 def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
     """Three characters between the first two number signs of a note must be a code of the list ``argument``.
 
@@ -131,7 +131,7 @@ def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
     return violating
 
 
-@per_element
+@per_element()
 def subject_in_code_list_text(rule: SyntaxRule, notes: Found) -> Found:
     """The text between the first two number signs of a note must be a part of the list ``argument``, of any length.
 
