@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +21,7 @@ from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import TEXTS, check_keys, check_text_file, languages_of
+from einvoice.rulebook.files.lines import read_toml
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
 from einvoice.rulebook.files.resolve import ResolvedRule, fill, in_language
@@ -206,10 +206,7 @@ def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
 def entries_of_text(path: Path, layer: str) -> Iterator[CatalogEntry]:
     """Yield the entries of a file that has texts without a rule. Raise ``RuleError`` for an invalid file."""
     file = "/".join(path.parts[-3 if path.parent.name == _TEXTS else -2 :])
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(str(error), file=file) from None
+    data = read_toml(path, file)
     check_text_file(data, file)
     for situation in data.get(SITUATIONS, ()):
         if situation.get("code_of", "") not in ("", *codelists.names()):
@@ -270,7 +267,7 @@ def _add_notes(composed: dict[str, CatalogEntry], path: Path) -> None:
     if not path.exists():
         return
     file = "/".join(path.parts[-3:])
-    data = tomllib.loads(path.read_text("utf-8"))
+    data = read_toml(path, file)
     _check_deviations(data, file)
     ruleset = path.parent.parent.name
     for note, codes in notes(data):

@@ -10,7 +10,6 @@ composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``, ``[elements
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +20,7 @@ from einvoice.localization import TRANSLATIONS, Language, languages
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import TEXTS, check_keys
+from einvoice.rulebook.files.lines import read_toml
 from einvoice.rulebook.files.resolve import fill
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.versions import ADOPTED_TITLE
@@ -51,10 +51,7 @@ class Translation:
         if self.lang not in languages():
             known = ", ".join(languages())
             raise RuleError(f"'{self.lang}' is not an available language", file=self.file, hint=f"known: {known}")
-        try:
-            self._tables: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-        except tomllib.TOMLDecodeError as error:
-            raise RuleError(str(error), file=self.file) from None
+        self._tables = read_toml(path, self.file)
         for name, table in self._tables.items():
             if not isinstance(table, dict):
                 raise RuleError("must be a table", file=self.file, key=name)
@@ -225,8 +222,8 @@ def _placeholders(entry: CatalogEntry) -> set[str]:
 
 
 def _names_of_overrides(folder: Path) -> set[str]:
-    file = folder / "overrides.toml"
-    entries = tomllib.loads(file.read_text("utf-8")).get("override", ()) if file.exists() else ()
+    path = folder / "overrides.toml"
+    entries = read_toml(path, f"{folder.name}/{path.name}").get("override", ()) if path.exists() else ()
     return {entry["name"] for entry in entries if "name" in entry}
 
 

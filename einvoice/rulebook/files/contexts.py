@@ -7,7 +7,6 @@ that an earlier rule of its pattern matches, and the equivalent XPath.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -19,6 +18,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import languages
 from einvoice.model.invoice import Invoice
 from einvoice.rulebook.files.keys import SCHEMATRON, check_keys
+from einvoice.rulebook.files.lines import read_toml
 from einvoice.rulebook.files.notes import DEVIATION as OF_DEVIATION
 from einvoice.rulebook.files.notes import check_notes
 from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
@@ -34,7 +34,11 @@ LOCATIONS: Final = ("item", "parent")
 SYNTAX_KEYS: Final = (*KEYS, "xpath", "xpath_excluded", "xpath_from_item")
 HISTORY: Final = "history"
 DEVIATION: Final = "deviation"
-_TABLES: Final = (*map(str.lower, SYNTAXES), HISTORY, DEVIATION)
+_ROW: Final = {
+    **dict.fromkeys(KEYS, str),
+    **dict.fromkeys(map(str.lower, SYNTAXES), dict),
+    **dict.fromkeys((HISTORY, DEVIATION), list),
+}
 
 #: In place of a syntax: the context as in the standard, alike in both syntaxes.
 STANDARD: Final = ""
@@ -189,7 +193,7 @@ def _rows_of(folder: Path, copied: str = "") -> dict[str, list[_Row]]:
     found: dict[str, list[_Row]] = {}
     for inside in (f"{SCHEMATRON}/{copied}/",) if copied else ("", f"{SCHEMATRON}/"):
         path, file = folder / inside / "contexts.toml", f"{folder.name}/{inside}contexts.toml"
-        for name, content in _rows(path, file).items():
+        for name, content in read_toml(path, file).items() if path.exists() else ():
             found.setdefault(name, []).append(_Row(file, content, is_standard=not inside))
     return found
 
@@ -206,15 +210,6 @@ def deviations_of(folder: Path, copied: str) -> dict[str, list[Mapping[str, Any]
     return {name: entries for name, entries in deviations.items() if entries}
 
 
-def _rows(path: Path, file: str) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(str(error), file=file) from None
-
-
 def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``STANDARD``.
 
@@ -223,7 +218,7 @@ def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     """
     definitions: dict[str, tuple[Context, ...]] = {}
     for row in rows:
-        _check_keys(row.content, (*KEYS, *_TABLES), row.file, name)
+        check_keys(row.content, _ROW, row.file, name)
     for syntax in (STANDARD, *SYNTAXES):
         parts = [part for row in rows if syntax or row.is_standard for part in _parts(name, row, syntax.lower())]
         content = {key: own[key] for _, _, own in parts for key in SYNTAX_KEYS if key in own}
@@ -239,7 +234,7 @@ def _parts(name: str, row: _Row, syntax: str) -> Iterator[tuple[str, str, Mappin
     """Yield the definitions of a context in one file, for both syntaxes and for one, each with file and key."""
     yield row.file, name, row.content
     if syntax in row.content:
-        _check_keys(row.content[syntax], SYNTAX_KEYS, row.file, f"{name}.{syntax}")
+        check_keys(row.content[syntax], dict.fromkeys(SYNTAX_KEYS, str), row.file, f"{name}.{syntax}")
         yield row.file, f"{name}.{syntax}", row.content[syntax]
 
 
@@ -248,19 +243,10 @@ def _history(newest: Context, entries: list[tuple[str, dict[str, Any]]], syntax:
     for file, entry in entries:
         if syntax in entry:
             key = f"{newest.name}.{HISTORY}.{syntax}"
-            _check_keys(entry[syntax], (*SYNTAX_KEYS, "not_applicable"), file, key)
+            check_keys(entry[syntax], dict.fromkeys((*SYNTAX_KEYS, "not_applicable"), str), file, key)
             content = {("loops" if name == "for" else name): value for name, value in entry[syntax].items()}
             places = {**newest.places, **{part: Where(file, f"{key}.{part}") for part in entry[syntax]}}
             yield replace(newest, places=places, until=entry["until"], **content)
-
-
-def _check_keys(row: Mapping[str, Any], keys: tuple[str, ...], file: str, key: str) -> None:
-    for name, content in row.items():
-        if name not in keys:
-            hint = f"valid keys are {', '.join(keys)}"
-            raise RuleError(f"has the unknown key '{name}'", file=file, key=key, hint=hint)
-        if not isinstance(content, str) and name not in _TABLES:
-            raise RuleError("must be text", file=file, key=f"{key}.{name}")
 
 
 def _check(context: Context) -> Scope:

@@ -1,9 +1,12 @@
-"""The line of a key in a TOML file, for error messages: the parser of the standard library does not keep it."""
+"""Read TOML files, and find the line of a key for error messages: the parser of the standard library keeps none."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData
@@ -15,6 +18,22 @@ _PART: Final = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 #: How the parser states the place of an error.
 _PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)")
+
+
+def read_toml(path: Path, file: str) -> dict[str, Any]:
+    """Return the tables of a file, with exact numbers. Raise ``RuleError`` if it is not TOML; ``file`` is its name."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(str(error), file=file, hint=_hint(str(error))) from None
+    except RecursionError:
+        raise RuleError("is nested too deeply", file=file) from None
+
+
+def _hint(message: str) -> str:
+    if message.startswith("Unescaped"):
+        return r"write [0-9] for \d, [.] for \., and any other backslash of a text in quotes as \\"
+    return "enclose texts in quotes; write a table as [name]"
 
 
 def located(error: RuleError, data: RuleData) -> RuleError:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,6 +27,7 @@ from einvoice.rulebook.files.keys import (
     check_schematron,
     languages_of,
 )
+from einvoice.rulebook.files.lines import read_toml
 from einvoice.rulebook.files.resolve import Source
 from einvoice.rulebook.files.versions import RuleSet
 
@@ -118,13 +117,13 @@ def _digest(path: Path) -> bytes:
 def _read_rule(path: Path) -> tuple[dict[str, Any], tuple[Path, ...]]:
     """Return the content of a rule file, with that of the file that it is like, and both files."""
     file = f"{path.parent.name}/{path.name}"
-    own = data = _read(path, file)
+    own = data = read_toml(path, file)
     files: tuple[Path, ...] = (path,)
     if isinstance(own.get(LIKE), str):
         twin = path.parent / f"{own[LIKE]}.toml"
         if twin == path or not twin.exists():
             raise RuleError(f"'{own[LIKE]}' is not another rule file of {path.parent.name}", file=file, key=LIKE)
-        other = _read(twin, f"{path.parent.name}/{twin.name}")
+        other = read_toml(twin, f"{path.parent.name}/{twin.name}")
         if LIKE in other:
             raise RuleError(f"{twin.name} is like another file itself", file=file, key=LIKE)
         data, files = _like(other, own), (path, twin)
@@ -181,7 +180,7 @@ def _read_schematron(folder: Path, name: str, data: Mapping[str, Any], *, adopte
     path, file = folder / SCHEMATRON / name, f"{folder.name}/{SCHEMATRON}/{name}"
     if not path.exists():
         return []
-    schematron = _read(path, file)
+    schematron = read_toml(path, file)
     check_schematron(schematron, data, file, adopted=adopted)
     return [Source(file, schematron)]
 
@@ -202,13 +201,13 @@ def read_copies(folder: Path, base: str) -> dict[str, Copy]:
     copies: dict[str, Copy] = {}
     for path in rule_files(directory):
         file = f"{folder.name}/{SCHEMATRON}/{base}/{path.name}"
-        data = _read(path, file)
+        data = read_toml(path, file)
         check_copy(data, file)
         codes = data.pop("variants", [path.stem])
         copies |= dict.fromkeys(codes, Copy(folder.name, file, data))
     if (table := directory / RELEASES).exists():
         file = f"{folder.name}/{SCHEMATRON}/{base}/{RELEASES}"
-        for entry in _read(table, file).get("copied", ()):
+        for entry in read_toml(table, file).get("copied", ()):
             check_release(entry, file)
             shared = {key: entry[key] for key in ("deviation", "valid", "invalid") if key in entry}
             copies |= dict.fromkeys(entry["rules"], Copy(folder.name, file, shared, entry["release"]))
@@ -225,21 +224,6 @@ def check_siblings(folder: Path, adopted: Iterable[Path]) -> None:
         if path.name not in (*_NOT_RULES, *names) and not (folder / path.name).exists():
             hint = f"a file of the same name in {folder.name} must state the rule as in the standard"
             raise RuleError("has no rule file", file=f"{folder.name}/{SCHEMATRON}/{path.name}", hint=hint)
-
-
-def _hint(message: str) -> str:
-    if message.startswith("Unescaped"):
-        return r"write [0-9] for \d, [.] for \., and any other backslash of a text in quotes as \\"
-    return "enclose texts in quotes; write a table as [name]"
-
-
-def _read(path: Path, file: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise RuleError(str(error), file=file, hint=_hint(str(error))) from None
-    except RecursionError:
-        raise RuleError("is nested too deeply", file=file) from None
 
 
 def natural(code: str) -> tuple[str | int, ...]:
