@@ -2,8 +2,8 @@
 
     tables = toml(file)
 
-The folder is ``$EINVOICE_CACHE``, or else ``einvoice`` in the user's cache folder; an empty ``EINVOICE_CACHE``
-disables the cache. Read and write errors are ignored. Files of other users are not read, because ``marshal``
+The folder is `$EINVOICE_CACHE`, or else `einvoice` in the user's cache folder; an empty `EINVOICE_CACHE`
+disables the cache. Read and write errors are ignored. Files of other users are not read, because `marshal`
 is not safe for untrusted data.
 
 What is derived from a file is stored with the file's state: size, inode, and times of the last changes of content and
@@ -89,9 +89,9 @@ def _table(path: Path) -> list[list[str]]:
 
 
 def listed(folder: str | Path, *suffixes: str) -> list[str]:
-    """Return the paths of the files in a folder that end with one of ``suffixes``; none if there is no such folder.
+    """Return the paths of the files in a folder that end with one of `suffixes`; none if there is no such folder.
 
-    ``Path.glob`` takes six times as long, which counts for the hundreds of files on which a validation depends.
+    `Path.glob` takes six times as long, which counts for the hundreds of files on which a validation depends.
     """
     try:
         with os.scandir(folder) as entries:
@@ -101,13 +101,13 @@ def listed(folder: str | Path, *suffixes: str) -> list[str]:
 
 
 def digest(files: Iterable[str | Path]) -> str:
-    """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits, stored until one changes."""
+    """Return the SHA-256 of the names and contents of `files`, in hexadecimal digits, stored until one changes."""
     files = list(files)
     return derived("digest", files, lambda: sha256(files), in_wheel=False)
 
 
 def sha256(files: Iterable[str | Path]) -> str:
-    """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits.
+    """Return the SHA-256 of the names and contents of `files`, in hexadecimal digits.
 
     It does not depend on their order, which differs among systems.
     """
@@ -136,9 +136,9 @@ def _state(path: str | Path) -> tuple[int, int, int, int]:
 
 
 def derived(name: str, files: Sequence[str | Path], derive: Callable[[], T], *, in_wheel: bool = True) -> T:
-    """Return ``derive()``, plain data, stored under a name and the state of the files that it depends on.
+    """Return `derive()`, plain data, stored under a name and the state of the files that it depends on.
 
-    ``in_wheel`` says whether a wheel has it too: that takes a digest of the files, which may be what is derived.
+    `in_wheel` says whether a wheel has it too: that takes a digest of the files, which may be what is derived.
 
     Raises:
         OSError: a file cannot be read.
@@ -155,9 +155,9 @@ def derived(name: str, files: Sequence[str | Path], derive: Callable[[], T], *, 
 
 
 def built(name: str, digest: Callable[[], str], derive: Callable[[], T]) -> T:
-    """Return the content that the wheel has under a name and a digest, or else ``derive()``, plain data.
+    """Return the content that the wheel has under a name and a digest, or else `derive()`, plain data.
 
-    ``digest`` returns a text that changes with everything that the content depends on.
+    `digest` returns a text that changes with everything that the content depends on.
     """
     content: T | None = None
     if name in _built_names():
@@ -175,7 +175,7 @@ _recorded: dict[str, bytes] | None = None
 
 
 def record() -> dict[str, bytes]:
-    """Return the files of the folder ``built``, to which content is added from now on as it is derived."""
+    """Return the files of the folder `built`, to which content is added from now on as it is derived."""
     global _recorded
     _recorded = {}
     return _recorded
@@ -197,7 +197,7 @@ def load(name: str, key: bytes) -> Any:
 def _content(path: Path, key: bytes, *, own: bool = False) -> Any:
     """Return the content of a file; None if it is not there, has another key, or is damaged.
 
-    A file in the cache must be the ``own`` one of this user; the time of its last use is kept.
+    A file in the cache must be the `own` one of this user; the time of its last use is kept.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
@@ -217,7 +217,7 @@ def _content(path: Path, key: bytes, *, own: bool = False) -> Any:
 
 
 def store(name: str, key: bytes, content: Any) -> None:
-    """Store ``content`` (code objects and plain data) under name and key, and delete the files used least recently."""
+    """Store `content` (code objects and plain data) under name and key, and delete the files used least recently."""
     directory = folder()
     if directory is None:
         return
@@ -245,7 +245,7 @@ def _path(directory: Path, name: str, key: bytes) -> Path:
 
 
 def encoded(content: Any) -> bytes:
-    """Return plain data as bytes that every supported Python reads with ``marshal.loads``."""
+    """Return plain data as bytes that every supported Python reads with `marshal.loads`."""
     return marshal.dumps(content, _FORMAT)
 
 

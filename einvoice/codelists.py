@@ -1,9 +1,9 @@
 """Code lists, by release of the rules and by syntax.
 
-A list is a file in the folder ``codelists`` of a rule set: a table with the columns ``code``, ``since``, ``until`` and,
-if the lists of UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since``
-to before ``until``; an empty cell means no bound. All rule sets can use the list. A file of the same name in its folder
-``names`` has the columns ``code`` and ``name``: what people write instead of the code, such as "Deutschland". A name
+A list is a file in the folder `codelists` of a rule set: a table with the columns `code`, `since`, `until` and,
+if the lists of UBL and CII differ, `syntax` (`ubl` or `cii`). A code is part of the list from release `since`
+to before `until`; an empty cell means no bound. All rule sets can use the list. A file of the same name in its folder
+`names` has the columns `code` and `name`: what people write instead of the code, such as "Deutschland". A name
 of several codes has a row for each, the most probable code first.
 """
 
@@ -29,12 +29,12 @@ Release: TypeAlias = tuple[tuple[int, str], ...]
 def codes(
     name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
 ) -> frozenset[str]:
-    """Return the codes of a list, such as ``currencies``.
+    """Return the codes of a list, such as `currencies`.
 
     Args:
         name: of the list.
-        version: release of its rule set (``1.3.16``); None is the newest.
-        syntax: ``ubl`` or ``cii``; None means both.
+        version: release of its rule set (`1.3.16`); None is the newest.
+        syntax: `ubl` or `cii`; None means both.
         data: rule data with the list; None is the shipped one.
 
     Raises:
@@ -47,7 +47,7 @@ def codes(
 def ordered(
     name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
 ) -> tuple[str, ...]:
-    """Return the codes of a list as ``codes`` does, but in the order of the official list."""
+    """Return the codes of a list as `codes` does, but in the order of the official list."""
     path = _file(name, data or shipped())
     header, *rows = cache.table(path) or [[]]
     if header[:3] != COLUMNS:
@@ -98,7 +98,7 @@ def folded(text: str) -> str:
 
 @functools.cache
 def ruleset_of(name: str, data: RuleData | None = None) -> str:
-    """Return the name of the rule set that has the list; raise ``LookupError`` for an unknown list."""
+    """Return the name of the rule set that has the list; raise `LookupError` for an unknown list."""
     return _file(name, data or shipped()).parent.parent.name
 
 
@@ -116,7 +116,7 @@ def _file(name: str, data: RuleData) -> Path:
 
 
 def holds(since: str, until: str, version: str | None) -> bool:
-    """Return whether ``version`` is in the range from ``since`` to before ``until``; None is the newest.
+    """Return whether `version` is in the range from `since` to before `until`; None is the newest.
 
     >>> holds("1.3.7", "1.3.10", "1.3.9"), holds("", "1.3.10", "1.3.10"), holds("", "1.3.10", None)
     (True, False, False)

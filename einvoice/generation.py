@@ -45,7 +45,7 @@ class Generated:
         invoice: the invoice built from the draft.
         omitted_terms: business terms of the invoice that the Factur-X profile does not contain, so that they appear
             only in the visualization of the PDF; empty unless the profile is smaller than EN 16931.
-        attached: names of the files attached to the PDF beside the XML: those of BG-24, and those of ``attach``.
+        attached: names of the files attached to the PDF beside the XML: those of BG-24, and those of `attach`.
         validation: the validation result of the generated file; each finding has its `draft_pointer`.
         lang: default language of the texts.
     """

@@ -30,7 +30,7 @@ RULES: Final = "rules"
 """Key of the catalog version, which changes with every change to a rule or text."""
 _FORMAT_KEY: Final = "einvoice_results"
 _RULES_PATH: Final = "rules_path"
-"""Key of the option ``rules``, whose name is the key of the catalog version."""
+"""Key of the option `rules`, whose name is the key of the catalog version."""
 _END: Final = b'{"end":'
 _NATIVE: Final = "native"
 

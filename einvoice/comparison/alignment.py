@@ -35,7 +35,7 @@ def pairs_of_parts(first: Sequence[Part], second: Sequence[Part]) -> Iterator[Pa
 
 
 def _equal(rest: list[list[Part]], key: Callable[[Part], Any]) -> Iterator[Pair[Part]]:
-    """Yield the pairs with the same key, in order, and remove them from ``rest``."""
+    """Yield the pairs with the same key, in order, and remove them from `rest`."""
     waiting: defaultdict[Hashable, deque[Part]] = defaultdict(deque)
     for part in rest[1]:
         waiting[key(part)].append(part)

@@ -153,7 +153,7 @@ def _other_than_fixed(invoice: Invoice) -> Iterator[Any]:
 
 
 class _Reader:
-    """Collects the content of one invoice in ``root``."""
+    """Collects the content of one invoice in `root`."""
 
     def __init__(self, invoice: Invoice) -> None:
         self.invoice = invoice

@@ -104,7 +104,7 @@ def _taken(diff: InvoiceDiff) -> Iterator[TermChange]:
 
 
 def _joined(rows: Iterable[ComparedTerm], told: set[int]) -> Iterator[TermChange]:
-    """Yield the values that one value of the target contains, and add the ``id`` of each to ``told``."""
+    """Yield the values that one value of the target contains, and add the `id` of each to `told`."""
     places: dict[tuple[str, str, str], list[ComparedTerm]] = {}
     for it in rows:
         if it.term:
@@ -126,7 +126,7 @@ def _contained(entries: Sequence[Entry], content: Content) -> list[Entry]:
 
 
 def _moved(rows: Iterable[ComparedTerm], told: set[int]) -> Iterator[TermChange]:
-    """Yield the texts that the target has under another term, and add the ``id`` of each to ``told``."""
+    """Yield the texts that the target has under another term, and add the `id` of each to `told`."""
     targets: dict[Content, list[ComparedTerm]] = {}
     for it in rows:
         if it.status == "only_in_b" and it.term and isinstance(it.b, str):

@@ -20,7 +20,7 @@ _WITHOUT_REASON: Final = _WITH_TAX | {"Z"}
 
 
 def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invoice:
-    """Return a copy that means the same under the specification that it declares as a document of ``target``.
+    """Return a copy that means the same under the specification that it declares as a document of `target`.
 
     A logistics charge (BG-X-42) becomes a charge on the invoice (BG-21). Of lines and their sub-lines those remain that
     the totals count. Of EXTENDED, negative prices become negative quantities, and the exemption reasons (BT-120,

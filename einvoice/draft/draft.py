@@ -68,7 +68,7 @@ class _KnownProfile:
 
 
 def _in_capitals(profile: Any) -> Any:
-    """Return the name of a profile in capitals; ``validate`` names the rule sets in lower case."""
+    """Return the name of a profile in capitals; `validate` names the rule sets in lower case."""
     return profile.upper() if isinstance(profile, str) and profile.upper() in _specifications() else profile
 
 

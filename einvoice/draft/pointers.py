@@ -196,7 +196,7 @@ def _with_indices(field: Field, match: _Match) -> Steps:
 
 
 def _last_list(path: str, previous: str, indices: Mapping[str, int]) -> str:
-    """Return the innermost list with a known index on a path of the model; "" if it is not below ``previous``."""
+    """Return the innermost list with a known index on a path of the model; "" if it is not below `previous`."""
     while path and path not in indices:
         path = path.rpartition(".")[0]
     return "" if len(path) <= len(previous) else path

@@ -21,7 +21,7 @@ from einvoice.model.values import Identifier, Value, absent
 
 
 def supports(profile: Profile, number: str) -> bool:
-    """Whether a profile contains a business term such as ``BT-31``."""
+    """Whether a profile contains a business term such as `BT-31`."""
     if number.startswith(("BT-DEX", "BG-DEX")):
         return False  # terms of the XRechnung extension
     smallest = _smallest_profiles().get(number, EN16931)

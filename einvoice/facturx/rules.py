@@ -1,4 +1,4 @@
-"""The rules that validate each Factur-X profile, read from ``rules/facturx/profiles.toml``."""
+"""The rules that validate each Factur-X profile, read from `rules/facturx/profiles.toml`."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     """Return the rules of all profiles by name, from the smallest profile to the largest.
 
     Raises:
-        RuleError: ``rules/facturx/profiles.toml`` is invalid.
+        RuleError: `rules/facturx/profiles.toml` is invalid.
     """
     file = rules_folder() / _FACTURX / "profiles.toml"
     profiles = {}

@@ -11,7 +11,7 @@ from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice
 
 GroupsByClass: TypeAlias = Mapping[Any, list[Any]]
-"""Groups by class; ``Any``, because mypy treats a class as unhashable if its instances are."""
+"""Groups by class; `Any`, because mypy treats a class as unhashable if its instances are."""
 
 
 def descendants_of(

@@ -1,7 +1,7 @@
 """Declarations for the invoice model: groups, fields with their business terms, and views.
 
 Binding tables, type checks of rules and documentation are derived from these declarations. Names, types and
-cardinalities of the terms are in ``terms.csv``.
+cardinalities of the terms are in `terms.csv`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Field:
 
 
 def term(*numbers: str) -> Any:
-    """Declare a field for one value or group; ``numbers`` are its business terms, one per group of the class."""
+    """Declare a field for one value or group; `numbers` are its business terms, one per group of the class."""
     return Field(absent, numbers)
 
 
@@ -92,7 +92,7 @@ _OF_DOCUMENT: Final = ("node", "parent_ref", "find_invoice", "tracked", "misplac
 
 @dataclass_transform(kw_only_default=True)
 class Group:
-    """A business group. Fields without content in the document are ``absent`` or empty.
+    """A business group. Fields without content in the document are `absent` or empty.
 
     For type checkers a group is a keyword-only dataclass. It is not one at run time, because dataclasses compile
     methods for each class, which took a third of the import time of einvoice.
@@ -104,7 +104,7 @@ class Group:
         groups: the business groups of the class, in the order in which its fields name their terms.
         known: all group classes, by name.
         node: the element, set by the reader; None for a group that was not read from a document.
-        parent_ref: weak reference to ``parent``.
+        parent_ref: weak reference to `parent`.
         tracked: elements whose existence rules test, by name.
         more: further occurrences of a group that the standard allows once.
     """
@@ -191,7 +191,7 @@ class Group:
 
     @property
     def xpath(self) -> str:
-        """XPath of the group, with the prefixes of ``NAMESPACES``; empty if it was not read from a document."""
+        """XPath of the group, with the prefixes of `NAMESPACES`; empty if it was not read from a document."""
         return location.xpath(self.node)
 
     def walk(self) -> Iterator[Group]:
@@ -219,19 +219,19 @@ class Group:
 
 
 def first(occurrences: Iterable[T]) -> T:
-    """Return the first occurrence that is not ``absent``; ``absent`` if there is none."""
+    """Return the first occurrence that is not `absent`; `absent` if there is none."""
     return next((occurrence for occurrence in occurrences if occurrence is not absent), absent)
 
 
 def inside(element: Any, value: Any) -> Any:
-    """Return the occurrences of a value inside an element: a copy of the first, with the others in ``more``."""
+    """Return the occurrences of a value inside an element: a copy of the first, with the others in `more`."""
     if value is absent:
         return absent
     return _merged([it for it in (value, *value.more) if element in it.node.iterancestors()])
 
 
 def split(group: T, elements: Sequence[Any]) -> list[T]:
-    """Return ``group`` once for each of the ``elements`` that it was read from, with the content inside the element.
+    """Return `group` once for each of the `elements` that it was read from, with the content inside the element.
 
     The reader merges elements that the XML schema allows once, such as the UBL party of a seller; the official rules
     check each of them.
@@ -267,7 +267,7 @@ def _by_element(found: Iterable[Any], elements: Iterable[Any], node_of: Callable
 
 
 def _merged(occurrences: Sequence[Any]) -> Any:
-    """Return a copy of the first occurrence with the others in ``more``; ``absent`` if there is none."""
+    """Return a copy of the first occurrence with the others in `more`; `absent` if there is none."""
     if not occurrences:
         return absent
     result = copy.copy(occurrences[0])
@@ -282,14 +282,14 @@ def _merged(occurrences: Sequence[Any]) -> Any:
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return list(one) == list(other)
-    return one is other or bool(one == other)  # ``absent == absent`` is false
+    return one is other or bool(one == other)  # `absent == absent` is false
 
 
 def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
-    """Return the business terms of a field or view of ``cls``; empty for a field of one syntax only.
+    """Return the business terms of a field or view of `cls`; empty for a field of one syntax only.
 
     Raises:
-        LookupError: ``cls`` has no such field.
+        LookupError: `cls` has no such field.
     """
     if name in cls.numbers:
         return cls.numbers[name]
@@ -302,7 +302,7 @@ def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
 
 
 def types_of(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
-    """Return the class of each field or view of ``cls``, and whether it is a list."""
+    """Return the class of each field or view of `cls`, and whether it is a list."""
     key: Any = cls  # for mypy, a class with unhashable instances is unhashable
     return _types_of(key)
 
@@ -321,9 +321,9 @@ def _types_of(cls: Any) -> Mapping[str, tuple[type, bool]]:
 
 
 def _type(annotation: str, module: str) -> tuple[type, bool]:
-    """Return the class that an annotation names, such as ``Code`` or ``Sequence[Line]``, and whether it is a sequence.
+    """Return the class that an annotation names, such as `Code` or `Sequence[Line]`, and whether it is a sequence.
 
-    ``typing.get_type_hints`` returns the same, but takes seven times as long.
+    `typing.get_type_hints` returns the same, but takes seven times as long.
     """
     inner = annotation.removeprefix("Sequence[").removesuffix("]").removesuffix(" | None")
     names = vars(sys.modules[module])

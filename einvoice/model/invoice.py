@@ -1,7 +1,7 @@
 """The semantic invoice of EN 16931, with its groups in the order of the standard.
 
 Repeated content is kept in document order; a term that the standard allows once is then a view of the first
-occurrence. ``BT-DEX`` and ``BG-DEX`` are those of the XRechnung extension.
+occurrence. `BT-DEX` and `BG-DEX` are those of the XRechnung extension.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 class Note(Group):
     """BG-1: a note on the whole invoice.
 
-    UBL has the subject code inside the text (``#REG#…``), CII in a separate element.
+    UBL has the subject code inside the text (`#REG#…`), CII in a separate element.
     """
 
     groups = ("BG-1",)
@@ -88,7 +88,7 @@ class PrecedingInvoice(Group):
 
 
 class Totals(Group):
-    """BG-22: the totals of the invoice. The VAT total is ``Invoice.vat_total``, since a document may have two."""
+    """BG-22: the totals of the invoice. The VAT total is `Invoice.vat_total`, since a document may have two."""
 
     groups = ("BG-22",)
     line_net: Amount = term("BT-106")
@@ -102,7 +102,7 @@ class Totals(Group):
 
     @view("BT-110", "BT-111")
     def tax_totals(self) -> Sequence[TaxTotal]:
-        """The VAT totals of the invoice, except those that CII has inside other ``Totals``."""
+        """The VAT totals of the invoice, except those that CII has inside other `Totals`."""
         invoice = self.find_invoice()
         if invoice is None:
             return ()
@@ -305,7 +305,7 @@ class Invoice(Identified):
 
     @view("BG-20", "BG-21")
     def matching_allowances_and_charges(self) -> Sequence[AllowanceCharge]:
-        """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``matching_lines``."""
+        """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on `matching_lines`."""
         found = list(self.allowances_and_charges)
         for line in self.matching_lines:
             found += line.allowances_and_charges

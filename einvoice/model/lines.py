@@ -104,12 +104,12 @@ class QuotedPrice(Group):
 
     @property
     def priced_line(self) -> Line:
-        """The line of the price; ``absent`` for a price outside a line."""
+        """The line of the price; `absent` for a price outside a line."""
         return self.parent if isinstance(self.parent, Line) else absent
 
 
 class Price(QuotedPrice):
-    """BG-29: the net price; UBL keeps discount and gross price in ``allowances``."""
+    """BG-29: the net price; UBL keeps discount and gross price in `allowances`."""
 
     net: UnitPrice = term("BT-146")
 
@@ -135,7 +135,7 @@ class ItemClassification(Group):
 
 
 class Goods(Identified):
-    """An item with a standard identifier. Misplaced items are also read as ``Goods``."""
+    """An item with a standard identifier. Misplaced items are also read as `Goods`."""
 
     standard_identifier: Identifier = term("BT-157")
 
@@ -158,7 +158,7 @@ class Item(Goods):
 class Line(Identified):
     """BG-25, a line of the invoice, or BG-DEX-01, a sub-line (XRechnung extension).
 
-    UBL nests sub-lines (``lines``), CII names the parent line (``parent_line``).
+    UBL nests sub-lines (`lines`), CII names the parent line (`parent_line`).
     """
 
     groups = ("BG-25", "BG-DEX-01")

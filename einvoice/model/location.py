@@ -30,15 +30,15 @@ _PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
 
 
 def line(node: Any) -> int | None:
-    """Return the line of ``node`` in the document, counted from 1; None if there is no node."""
+    """Return the line of `node` in the document, counted from 1; None if there is no node."""
     return None if node is None else node.sourceline
 
 
 def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
-    """Return an XPath that selects only ``node``, or one attribute of it; "" if there is no node.
+    """Return an XPath that selects only `node`, or one attribute of it; "" if there is no node.
 
-    The prefixes are those of ``NAMESPACES``; elements of other namespaces are named by ``local-name()``. A path longer
-    than ``MAX_XPATH_LENGTH`` consists of positions instead, such as ``/*/*[3]``: names may have megabytes.
+    The prefixes are those of `NAMESPACES`; elements of other namespaces are named by `local-name()`. A path longer
+    than `MAX_XPATH_LENGTH` consists of positions instead, such as `/*/*[3]`: names may have megabytes.
 
     Args:
         node: an element.
@@ -62,7 +62,7 @@ def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None 
 
 
 def _positions(node: Any) -> str:
-    """Return an XPath that selects ``node`` by its position and those of its ancestors."""
+    """Return an XPath that selects `node` by its position and those of its ancestors."""
     path: list[str] = []
     while (parent := node.getparent()) is not None:
         path.append(f"*[{parent.index(node) + 1}]")
@@ -71,7 +71,7 @@ def _positions(node: Any) -> str:
 
 
 def _add_step(node: Any, steps: dict[Any, str]) -> None:
-    """Add the steps of ``node`` and all its siblings; those of the same name are numbered together.
+    """Add the steps of `node` and all its siblings; those of the same name are numbered together.
 
     A parent is read once, since a document can have hundreds of thousands of siblings, each with its own name.
     """
@@ -86,7 +86,7 @@ def _add_step(node: Any, steps: dict[Any, str]) -> None:
 
 
 def name(tag: str) -> str:
-    """Return the XPath step of an element with the usual prefix; ``tag`` is the name as lxml writes it."""
+    """Return the XPath step of an element with the usual prefix; `tag` is the name as lxml writes it."""
     uri, _, local = tag.rpartition("}")
     prefix = _PREFIXES.get(uri[1:])
     if prefix:

@@ -19,7 +19,7 @@ _Index: TypeAlias = dict[Any, list[Any]]
 class CreditTransfer(Group):
     """BG-17: the account to pay to.
 
-    ``proprietary_identifier`` is an account number other than an IBAN; CII has a separate element for it.
+    `proprietary_identifier` is an account number other than an IBAN; CII has a separate element for it.
     """
 
     groups = ("BG-17",)
@@ -38,7 +38,7 @@ class PaymentCard(Identified):
 
 
 class DirectDebit(Group):
-    """BG-19: the direct debit; CII has ``mandate_reference`` in the payment terms."""
+    """BG-19: the direct debit; CII has `mandate_reference` in the payment terms."""
 
     groups = ("BG-19",)
     mandate_reference: Identifier = term("BT-89")
@@ -48,7 +48,7 @@ class DirectDebit(Group):
 class PaymentMeans(Group):
     """BG-16: payment means.
 
-    A UBL credit note has ``due_date`` (BT-9) here; CII has it in the payment terms. UBL has ``remittance_information``
+    A UBL credit note has `due_date` (BT-9) here; CII has it in the payment terms. UBL has `remittance_information`
     (BT-83) here; CII has it on the invoice.
     """
 
@@ -125,7 +125,7 @@ class LineTax(TaxCategory):
 class VatBreakdown(TaxCategory):
     """BG-23: the taxable amount for one category and rate, and the tax on it.
 
-    CII has ``tax_point_date`` (BT-7) and ``tax_point_code`` (BT-8) here.
+    CII has `tax_point_date` (BT-7) and `tax_point_code` (BT-8) here.
     """
 
     groups = ("BG-23",)
@@ -195,7 +195,7 @@ class TaxPoint(Group):
 
 
 class AllowanceCharge(Group):
-    """BG-20 (allowance) or BG-21 (charge) on the invoice, depending on ``indicator``."""
+    """BG-20 (allowance) or BG-21 (charge) on the invoice, depending on `indicator`."""
 
     groups = ("BG-20", "BG-21")
     indicator: Code = term()
@@ -213,7 +213,7 @@ class AllowanceCharge(Group):
 
     @property
     def line_number(self) -> Identifier:
-        """BT-126 of the line that it belongs to; ``absent`` on the invoice and on a price."""
+        """BT-126 of the line that it belongs to; `absent` on the invoice and on a price."""
         number: Identifier = absent
         return number
 
@@ -233,7 +233,7 @@ class AllowanceCharge(Group):
         return self.indicator.text in ("false", "0")
 
     def indicates(self, *texts: str) -> bool:
-        """Return whether one of the indicators is one of ``texts``; the XML schema allows a single indicator."""
+        """Return whether one of the indicators is one of `texts`; the XML schema allows a single indicator."""
         indicator = self.indicator
         return indicator is not absent and any(it.text in texts for it in (indicator, *indicator.more))
 
@@ -312,7 +312,7 @@ class TaxTotal(Group):
 
 
 def breakdowns_by_total(invoice: Any) -> dict[int, list[VatBreakdown]]:
-    """Return the breakdowns in each total, by its ``id()``; those outside any total belong to the first one."""
+    """Return the breakdowns in each total, by its `id()`; those outside any total belong to the first one."""
     found: dict[int, list[VatBreakdown]] = {}
     for vat in invoice.vat_breakdown:
         total = None if vat.parent_ref is None else vat.parent_ref()
@@ -333,7 +333,7 @@ class Settlement(Group):
 class VatIndex:
     """Finds lines, allowances and charges by VAT category and rate, and groups by a text, with one index per sequence.
 
-    Indexes are cached by the ``id()`` of a sequence, which must not change.
+    Indexes are cached by the `id()` of a sequence, which must not change.
     """
 
     __slots__ = ("_by_text", "_by_vat")

@@ -29,7 +29,7 @@ class Country(Group):
 
 
 class Contact(Group):
-    """A contact; ``department`` is an element of CII."""
+    """A contact; `department` is an element of CII."""
 
     name: Text = term()
     department: Text = term()
@@ -39,7 +39,7 @@ class Contact(Group):
 
 @numbered("", identifier="BT-31 BT-48 BT-63")
 class TaxRegistration(Group):
-    """A tax registration number; ``scheme`` is the type of tax."""
+    """A tax registration number; `scheme` is the type of tax."""
 
     identifier: Identifier = term()
     scheme: Code = term()
@@ -112,10 +112,10 @@ def _first_for_vat(registrations: Iterable[TaxRegistration]) -> Identifier:
 
 
 def country_of(parties: Iterable[Any], country: str) -> str:
-    """Return the country whose Peppol rules apply: that of a VAT identifier, or else ``country``, in upper case.
+    """Return the country whose Peppol rules apply: that of a VAT identifier, or else `country`, in upper case.
 
     The first party with a VAT identifier counts. Where a party has several, the official rules fail, and the result is
-    the empty text. The tax scheme must be exactly ``VAT``.
+    the empty text. The tax scheme must be exactly `VAT`.
     """
     for party in parties:
         numbers = _exact_vat_numbers(party)
@@ -162,13 +162,13 @@ def numbers_of(parties: Iterable[Any]) -> list[Identifier]:
 
 
 class Identified(Group):
-    """A group with identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
+    """A group with identifiers that CII writes as `ram:ID`; `plain` names their fields."""
 
     plain: ClassVar[tuple[str, ...]] = ()
 
     @view("BT-29", "BT-46", "BT-60", "BT-30", "BT-47", "BT-61", "BT-71")
     def plain_identifiers(self) -> Sequence[Identifier]:
-        """The identifiers in ``ram:ID``. All of their terms may have a scheme, unlike an invoice number."""
+        """The identifiers in `ram:ID`. All of their terms may have a scheme, unlike an invoice number."""
         found = [getattr(self, name) for name in self.plain]
         single = [(it, *it.more) for it in found if isinstance(it, Value)]
         return [it for several in (*single, *(it for it in found if isinstance(it, list))) for it in several]
@@ -256,8 +256,8 @@ class TradeParty(Addressee):
 class Seller(TradeParty):
     """BG-4: the seller.
 
-    ``global_identifiers`` are the identifiers with a scheme, which have a separate element in CII. UBL has one
-    list, in which the scheme ``SEPA`` marks the creditor identifier (BT-90).
+    `global_identifiers` are the identifiers with a scheme, which have a separate element in CII. UBL has one
+    list, in which the scheme `SEPA` marks the creditor identifier (BT-90).
     """
 
     name: Text = term("BT-27")

@@ -1,7 +1,7 @@
 """Business terms of EN 16931-1 and the XRechnung extension: names, cardinalities, types and fields of the model.
 
-``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each numbered attribute of a term
-(``BT-29-1``), in the order of the standard. It is loaded on first use. The names are in the message files.
+`terms.csv` has one row for each group (`BG-…`), each term (`BT-…`) and each numbered attribute of a term
+(`BT-29-1`), in the order of the standard. It is loaded on first use. The names are in the message files.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _term(row: dict[str, str]) -> Term:
 
 
 def term(number: str) -> Term:
-    """Return the term with this number, such as ``BT-31``, ``BG-4`` or ``BT-29-1``.
+    """Return the term with this number, such as `BT-31`, `BG-4` or `BT-29-1`.
 
     Raises:
         LookupError: the number is not defined by EN 16931 or the XRechnung extension.
@@ -137,7 +137,7 @@ def _first_term(group: str) -> str:
 
 
 def bt_field(numbers: Sequence[str]) -> str:
-    """Return the leading term in the form ``BT-<number>``; "" if there is none, as for terms of an extension.
+    """Return the leading term in the form `BT-<number>`; "" if there is none, as for terms of an extension.
 
     An attribute is represented by its term.
 

@@ -1,7 +1,7 @@
 """Values of business terms: the text of the document and its typed value.
 
-A value keeps the ``raw`` text beside the typed value, because the official rules check both: ``"12.50 "`` is a number,
-but has three characters after the point. ``absent`` stands for a term that the document does not contain.
+A value keeps the `raw` text beside the typed value, because the official rules check both: `"12.50 "` is a number,
+but has three characters after the point. `absent` stands for a term that the document does not contain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, cast, o
 
 from einvoice.model import location
 
-#: White space as XML defines it; Python's ``str.strip`` would also remove the no-break space, which XPath keeps.
+#: White space as XML defines it; Python's `str.strip` would also remove the no-break space, which XPath keeps.
 BLANKS: Final = " \t\r\n"
 NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -138,7 +138,7 @@ class Value:
 
     @property
     def value(self) -> Any:
-        """The typed value: text, ``Decimal``, ``date`` or ``bytes``; ``absent`` if the text is invalid."""
+        """The typed value: text, `Decimal`, `date` or `bytes`; `absent` if the text is invalid."""
         return self.text
 
     @property
@@ -148,7 +148,7 @@ class Value:
 
     @property
     def xpath(self) -> str:
-        """XPath of the value, with the prefixes of ``NAMESPACES``; empty for one that was not read from a document."""
+        """XPath of the value, with the prefixes of `NAMESPACES`; empty for one that was not read from a document."""
         return location.xpath(self.node, self.attribute)
 
     if TYPE_CHECKING:  # fields of groups take plain values, too; see `model.editing`
@@ -202,7 +202,7 @@ class Code(Value):
 
     @property
     def list_id(self) -> str:
-        """The code list (XML attribute ``listID``), or ``absent``."""
+        """The code list (XML attribute `listID`), or `absent`."""
         return self.attributes.get("listID", absent)
 
 
@@ -214,17 +214,17 @@ class Identifier(Value):
 
     @property
     def scheme(self) -> str:
-        """The scheme identifier (XML attribute ``schemeID``), such as ``0088`` or ``EM``, or ``absent``."""
+        """The scheme identifier (XML attribute `schemeID`), such as `0088` or `EM`, or `absent`."""
         return self.attributes.get("schemeID", absent)
 
     @property
     def list_id(self) -> str:
-        """The classification scheme (XML attribute ``listID``), or ``absent``."""
+        """The classification scheme (XML attribute `listID`), or `absent`."""
         return self.attributes.get("listID", absent)
 
     @property
     def list_version(self) -> str:
-        """The version of the classification scheme (XML attribute ``listVersionID``), or ``absent``."""
+        """The version of the classification scheme (XML attribute `listVersionID`), or `absent`."""
         return self.attributes.get("listVersionID", absent)
 
 
@@ -233,7 +233,7 @@ _SHORT: Final = 16
 
 
 def parse_number(text: str) -> Any:
-    """Return the exact `Decimal`; ``absent`` if the text is not an xs:decimal, which allows no exponent.
+    """Return the exact `Decimal`; `absent` if the text is not an xs:decimal, which allows no exponent.
 
     >>> parse_number(" 12.50 "), parse_number("1e3")
     (Decimal('12.50'), absent)
@@ -248,7 +248,7 @@ _parse_short: Final = functools.lru_cache(maxsize=4096)(parse_number)
 class Number(Value):
     """A numeric value.
 
-    ``number`` is the exact `Decimal`; ``absent`` if the text is not an xs:decimal, which allows no exponent.
+    `number` is the exact `Decimal`; `absent` if the text is not an xs:decimal, which allows no exponent.
     """
 
     __slots__ = ("number",)
@@ -260,7 +260,7 @@ class Number(Value):
         def __set__(self, group: object, given: Value | Decimal | int | str) -> None: ...
 
     def __getattr__(self, name: str) -> Any:
-        """Parse ``number`` on first use; the slot stores it."""
+        """Parse `number` on first use; the slot stores it."""
         if name != "number":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.number = number = parse_number(self.raw)
@@ -268,7 +268,7 @@ class Number(Value):
 
     @property
     def value(self) -> Any:
-        """The ``number``."""
+        """The `number`."""
         return self.number
 
     def __eq__(self, other: object) -> bool:
@@ -322,7 +322,7 @@ Operand: TypeAlias = Number | Decimal | int
 
 
 def _number(operand: Any) -> Any:
-    """Return the number of an operand; ``absent`` for a malformed or missing one.
+    """Return the number of an operand; `absent` for a malformed or missing one.
 
     Raises:
         TypeError: it is none, such as a float.
@@ -342,7 +342,7 @@ class Amount(Number):
 
     @property
     def currency(self) -> str:
-        """The currency (XML attribute ``currencyID``), or ``absent``."""
+        """The currency (XML attribute `currencyID`), or `absent`."""
         return self.attributes.get("currencyID", absent)
 
 
@@ -361,7 +361,7 @@ class Quantity(Number):
 
     @property
     def unit(self) -> str:
-        """The unit of measure (XML attribute ``unitCode``), or ``absent``."""
+        """The unit of measure (XML attribute `unitCode`), or `absent`."""
         return self.attributes.get("unitCode", absent)
 
 
@@ -396,7 +396,7 @@ class Date(Value):
 
     @property
     def date(self) -> Any:
-        """The date; ``absent`` if the text is not a calendar date."""
+        """The date; `absent` if the text is not a calendar date."""
         return _date_of_short(self.raw) if len(self.raw) < _SHORT else _date_of(self.raw)
 
     value = date
@@ -443,7 +443,7 @@ class Binary(Value):
 
     @property
     def value(self) -> Any:
-        """The bytes of the file; ``absent`` if the text is not base64."""
+        """The bytes of the file; `absent` if the text is not base64."""
         try:
             return base64.b64decode("".join(self.raw.split()), validate=True)
         except (binascii.Error, ValueError):
@@ -451,12 +451,12 @@ class Binary(Value):
 
     @property
     def mime(self) -> str:
-        """The MIME type (XML attribute ``mimeCode``), or ``absent``."""
+        """The MIME type (XML attribute `mimeCode`), or `absent`."""
         return self.attributes.get("mimeCode", absent)
 
     @property
     def filename(self) -> str:
-        """The file name (XML attribute ``filename``), or ``absent``."""
+        """The file name (XML attribute `filename`), or `absent`."""
         return self.attributes.get("filename", absent)
 
 
@@ -464,7 +464,7 @@ class Binary(Value):
 def creator(cls: type[Any]) -> Callable[[str, bool, str, Mapping[str, str], Any], Any]:
     """Return a function that creates the values of one class faster than its constructor.
 
-    Its arguments are ``raw``, ``filled``, ``text``, ``attributes`` and ``node``. Each class has a function with code of
+    Its arguments are `raw`, `filled`, `text`, `attributes` and `node`. Each class has a function with code of
     its own, because CPython remembers the slots of one class at each place in the code.
     """
     is_number = issubclass(cls, Number)

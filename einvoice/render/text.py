@@ -186,7 +186,7 @@ def compared_text(finding: Finding, lang: Language, *beside: str) -> str:
 
 
 def compared(finding: Finding, lang: Language, *beside: str) -> Iterator[tuple[str, str]]:
-    """Yield the compared values that explain the finding, each with its name from ``NUMBERS``.
+    """Yield the compared values that explain the finding, each with its name from `NUMBERS`.
 
     Equal numbers are skipped, because the problem is then a different one. If the rule concerns the notation of a
     number or quotes a text, the document's text is yielded verbatim, and not again as a value.

@@ -49,7 +49,7 @@ def compare(validate: Validate, declared: Release, current: Release, known: Rele
     """Return the findings that only one of two releases of a rule set reports.
 
     The same rule with another severity at the same location is a difference, too. To find the release that caused a
-    difference, the releases in between are validated as needed. ``declared`` may be newer than ``current``.
+    difference, the releases in between are validated as needed. `declared` may be newer than `current`.
     """
     sides: tuple[Side, Side] = ("declared", "current")
     steps = (declared, *known.between(declared, current))

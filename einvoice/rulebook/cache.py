@@ -12,12 +12,12 @@ __all__ = ["built", "derived", "digest", "encoded", "folder", "key", "listed", "
 
 
 def key(*parts: str) -> bytes:
-    """Return a key that depends on ``parts``, on the code that compiles rules and on the version of Python."""
+    """Return a key that depends on `parts`, on the code that compiles rules and on the version of Python."""
     return f"{state(*parts)}\0{sys.version}".encode()
 
 
 def state(*parts: str) -> str:
-    """Return a text that depends on ``parts`` and on the code that compiles rules."""
+    """Return a text that depends on `parts` and on the code that compiles rules."""
     return "\0".join((*parts, _own_code()))
 
 

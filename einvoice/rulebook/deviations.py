@@ -1,7 +1,7 @@
 """Compare the rules of the standard with those of the official Schematron.
 
-Both are run on an invoice. Where they differ, the rule must have a ``[[deviation]]`` that says so. Only the newest
-release is compared; ``[[history]]`` entries state in a comment how older ones differ.
+Both are run on an invoice. Where they differ, the rule must have a `[[deviation]]` that says so. Only the newest
+release is compared; `[[history]]` entries state in a comment how older ones differ.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Difference(NamedTuple):
 class Comparison:
     """Rules of a rule set in one syntax, as in the standard and as in the newest official release.
 
-    A rule whose file has no ``assert`` is left out: nothing is claimed about it.
+    A rule whose file has no `assert` is left out: nothing is claimed about it.
     """
 
     def __init__(self, rule_sets: RuleSets, name: str, syntax: str, codes: Collection[str] | None = None) -> None:
-        """Compile the rules with these codes, by default all. Raise ``RuleError`` for an invalid one."""
+        """Compile the rules with these codes, by default all. Raise `RuleError` for an invalid one."""
         self.syntax = syntax
         self.release = rule_sets.sets[name].newest
         self._definitions: dict[str, Definition] = {}

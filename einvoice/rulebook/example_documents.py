@@ -19,7 +19,7 @@ ROOTS: Final = {"UBL": "Invoice", "CII": "CrossIndustryInvoice"}
 
 
 def document_of(example: Example, file: str, syntax: str, data: RuleData | None = None) -> etree._Element:
-    """Return the root of a document with the content of an example in a rule ``file``.
+    """Return the root of a document with the content of an example in a rule `file`.
 
     Raises:
         RuleError: a path or value of the example does not fit the model.
@@ -30,7 +30,7 @@ def document_of(example: Example, file: str, syntax: str, data: RuleData | None 
 
 
 def written(example: Example, file: str, syntax: str, data: RuleData) -> bytes:
-    """Return the document of an example before its XML is inserted; raise ``RuleError`` as ``document_of``."""
+    """Return the document of an example before its XML is inserted; raise `RuleError` as `document_of`."""
     name = example.root if example.root and syntax == "UBL" else ROOTS[syntax]
     return write(invoice_of(example, data, file), name)
 

@@ -52,7 +52,7 @@ fix         = "Enter the invoice number (BT-1)."
 
 
 def new_rule(code: str, ruleset: str, rules: Path | None = None) -> Path:
-    """Create the file of a new rule from a template, with a ``#:schema`` line for editors. Return its path.
+    """Create the file of a new rule from a template, with a `#:schema` line for editors. Return its path.
 
     Args:
         code: of the rule; also the name of the file.

@@ -6,11 +6,11 @@ from typing import Any, Final, NamedTuple
 
 SYNTAXES: Final = ("UBL", "CII")
 EXPECTED: Final = "expected"
-"""The ``let`` that findings show as the expected value."""
+"""The `let` that findings show as the expected value."""
 ACTUAL: Final = "actual"
 """The value of the leading term."""
 LEADING: Final = "leading_term"
-"""In texts, the number of the leading term; ``leading_term.name`` is its name, ``….named`` is name and number."""
+"""In texts, the number of the leading term; `leading_term.name` is its name, `….named` is name and number."""
 SEVERITIES: Final = ("fatal", "warning", "information")
 
 
@@ -21,18 +21,18 @@ class Rule(NamedTuple):
         code: of the rule in this syntax.
         severity: "fatal", "warning" or "information".
         layer: of the rule.
-        section: of the invoice; see ``sections``.
+        section: of the invoice; see `sections`.
         terms: the business terms that the rule reads, the leading term first.
         file: the rule file.
-        names: the names whose contents a violation holds: ``invoice``, loop variables, ``let`` names.
+        names: the names whose contents a violation holds: `invoice`, loop variables, `let` names.
         item: index of the name of the checked group or value.
-        path: from one of the names to the value of the first term (``totals.line_net``); '' if it has no single value.
+        path: from one of the names to the value of the first term (`totals.line_net`); '' if it has no single value.
         quotes: the paths that the texts quote.
         notes: indices, in the catalog entry, of the notes that findings can show.
         location: where a finding points: "item", at the checked item; "parent", at the element that contains it; '' at
             the value of the first term.
-        situations: the situations that findings can have, each as ``Situation``.
-        operands: the values that the assertion reads, each as ``Operand``.
+        situations: the situations that findings can have, each as `Situation`.
+        operands: the values that the assertion reads, each as `Operand`.
         shared: whether the value at fault can have one of several terms: all values with a scheme, the rates of lines
             and of allowances, or a period at a place where only the official Schematron checks it.
     """
@@ -75,12 +75,12 @@ class Situation(NamedTuple):
 
     Attributes:
         key: by which findings refer to its texts.
-        names: the ``let`` names of the situation.
+        names: the `let` names of the situation.
         quotes: the paths that its texts quote.
         terms: the business terms at fault, the leading term first; empty if they are those of the rule.
         path: to the value of the first of these terms; '' if that is the path of the rule, or it has no single value.
         hidden: values that findings do not have. A situation that leads with another term has no expected value, which
-            is that of the rule's term or calculated from faulty ones, no other ``let`` value of the rule calculated
+            is that of the rule's term or calculated from faulty ones, no other `let` value of the rule calculated
             from its leading term, and without a path no actual value, unless its texts quote them.
         before_operands: whether it also explains a violation with a faulty operand.
     """

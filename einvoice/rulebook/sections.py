@@ -29,14 +29,14 @@ SECTIONS: Final = ("document", *dict.fromkeys(_OF_GROUP.values()))
 
 
 def section(name: str | None, terms: Sequence[str], file: str) -> str:
-    """Return the section that a rule names, or else that of its first term. Raise ``RuleError`` if it is unknown."""
+    """Return the section that a rule names, or else that of its first term. Raise `RuleError` if it is unknown."""
     if name is not None and name not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=file, key="section")
     return name or (_of_term(terms[0], file) if terms else "document")
 
 
 def title(section: str, language: str) -> str:
-    """Return the title of a section. Raise ``LookupError`` for an unknown one.
+    """Return the title of a section. Raise `LookupError` for an unknown one.
 
     >>> title("vat", "de"), title("document", "en")
     ('Umsatzsteuer', 'Header')

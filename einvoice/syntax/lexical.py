@@ -33,7 +33,7 @@ _OF_CII: Final = tuple(
 
 @contextmanager
 def collapsed(document: etree._ElementTree) -> Iterator[bool]:
-    """Remove the white space around dates and times for the time of a ``with`` block.
+    """Remove the white space around dates and times for the time of a `with` block.
 
     Of a text that only looks like a date, white space is removed as well: no text of the schemas depends on it.
 

@@ -87,7 +87,7 @@ class _Element(NamedTuple):
 
 @functools.lru_cache(maxsize=2048)
 def path_of(number: str, syntax: str) -> str:
-    """Return the XPath of a business term or group in ``UBL`` (invoices and credit notes) or ``CII``.
+    """Return the XPath of a business term or group in `UBL` (invoices and credit notes) or `CII`.
 
     Prefixes are those of `einvoice.NAMESPACES`. For a term without an element in the syntax it is the path of its
     group; "" for an unknown number or if the syntax has no such group either.
@@ -185,7 +185,7 @@ def _elements(syntax: str) -> tuple[_Element, ...]:
 
 
 def _below(rows: tuple[Row, ...], owner: type[Group], parent: type[Group], outer: _Element) -> Iterator[_Element]:
-    """Yield the elements of ``rows``, whose fields are those of ``owner`` or, with ``../``, of ``parent``."""
+    """Yield the elements of `rows`, whose fields are those of `owner` or, with `../`, of `parent`."""
     for row in rows:
         if row.root == _OF_CREDIT_NOTES:
             continue

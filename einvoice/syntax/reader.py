@@ -81,8 +81,8 @@ def _skip_new_objects() -> None:
 def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
     """Return the invoice in a parsed document.
 
-    The reader validates nothing: missing content is ``absent``, repeated content is kept, and elements without a
-    business term are in ``unmapped``.
+    The reader validates nothing: missing content is `absent`, repeated content is kept, and elements without a
+    business term are in `unmapped`.
 
     Args:
         root: root element of a UBL Invoice, UBL CreditNote or CII CrossIndustryInvoice.
@@ -94,7 +94,7 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
     if collector is None:
         collector = ElementCollector(element_states(table_of(root.tag).syntax))
     states = collector.states
-    invoice = Invoice.__new__(Invoice)  # sets no field: the class provides ``absent``
+    invoice = Invoice.__new__(Invoice)  # sets no field: the class provides `absent`
     reader = _Reader(collector)
     invoice.__dict__.update(
         node=root,
@@ -119,7 +119,7 @@ class _SharedAttributes(dict[tuple[tuple[str, str], ...], Mapping[str, str]]):
 
 
 class _Reader:
-    """State of one walk. ``misplaced``, ``unmapped`` and ``repeated`` become those of the invoice."""
+    """State of one walk. `misplaced`, `unmapped` and `repeated` become those of the invoice."""
 
     __slots__ = ("attributes", "blank", "elements", "groups", "misplaced", "repeated", "shared", "states", "unmapped")
 
@@ -143,10 +143,10 @@ class _Reader:
                 self.attributes[state, name].append(element)
 
     def walk(self, root: Any, state: ElementState, invoice: Any) -> None:
-        """Fill ``invoice`` from the elements below ``root``. Not split into functions: it runs for every element.
+        """Fill `invoice` from the elements below `root`. Not split into functions: it runs for every element.
 
         It iterates over all elements in the order of the document, which is faster than over the children of each. So
-        ``group`` is that of the element around the current one, in ``state``, which has ``remaining`` more children.
+        `group` is that of the element around the current one, in `state`, which has `remaining` more children.
         """
         elements, groups, shared = self.elements, self.groups, self.shared
         groups[type(invoice)].append(invoice)
@@ -261,7 +261,7 @@ def _read_attributes(element: Any, state: State, group: Group, repeated: list[Re
 
 
 def _repeat(first: Any, content: Value | Group, repeated: list[Repeated]) -> None:
-    """Add a further occurrence: to the list of the field, or to ``more`` of a term that the standard allows once."""
+    """Add a further occurrence: to the list of the field, or to `more` of a term that the standard allows once."""
     if isinstance(first, list):
         first.append(content)
         return

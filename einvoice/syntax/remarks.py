@@ -74,7 +74,7 @@ def _successor(newer: Specification) -> Mapping[str, str]:
 def _why_no_scenario(identity: Identity, meant: Specification) -> Mapping[str, str]:
     """Return values that state why KoSIT's configuration has no scenario for a document; empty if it has one.
 
-    It selects a scenario by root element and BT-24, of which it compares each text node (``text() = '…'``), character
+    It selects a scenario by root element and BT-24, of which it compares each text node (`text() = '…'`), character
     by character, with the white space around it. Nothing is stated about a specification if neither it nor its
     successor has one: it is not meant for it.
     """

@@ -46,9 +46,9 @@ class ElementState(State):
 
 
 class ElementStates:
-    """The states of one syntax, from the root element (``start``) on.
+    """The states of one syntax, from the root element (`start`) on.
 
-    ``blank`` is not a path: it represents all elements without children and text. ``is_full`` is set at `LIMIT`.
+    `blank` is not a path: it represents all elements without children and text. `is_full` is set at `LIMIT`.
     """
 
     def __init__(self, table: Table) -> None:
@@ -61,7 +61,7 @@ class ElementStates:
         self.blank = ElementState(_UNMAPPED)
 
     def below(self, parent: ElementState, tag: Any) -> ElementState:
-        """Return the state of an element named ``tag`` inside an element in the state ``parent``."""
+        """Return the state of an element named `tag` inside an element in the state `parent`."""
         bound = parent.children.get(tag) or self._table.misplaced.get(tag) or _UNMAPPED
         key = bound, self._matches(parent, tag)
         state = self._shared.get(key)
@@ -78,7 +78,7 @@ class ElementStates:
         return ()
 
     def _create(self, bound: State, matches: tuple[Any, ...], *, is_shared: bool) -> ElementState:
-        """Return a new state; ``is_shared`` means that all matching elements of a document use the same one."""
+        """Return a new state; `is_shared` means that all matching elements of a document use the same one."""
         return ElementState(bound)
 
 
@@ -86,7 +86,7 @@ _STATES: Final[dict[str, ElementStates]] = {}
 
 
 def element_states(syntax: str) -> ElementStates:
-    """Return the states of ``UBL`` or ``CII``; call once per document, since full ones are replaced."""
+    """Return the states of `UBL` or `CII`; call once per document, since full ones are replaced."""
     states = _STATES.get(syntax)
     if states is None or states.is_full:
         states = _STATES[syntax] = ElementStates(table(syntax))

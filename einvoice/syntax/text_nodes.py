@@ -1,7 +1,7 @@
 """Elements whose text comments or processing instructions divide into several text nodes (XPath 2.0, 2.5.4).
 
 The reader joins the text, as the string value of an element does. A rule of the official Schematron that selects
-``text()`` sees the parts.
+`text()` sees the parts.
 """
 
 from __future__ import annotations

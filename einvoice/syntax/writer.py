@@ -27,7 +27,7 @@ _SYNTAXES: Final = ("UBL", "CII")
 
 
 def root_of(invoice: Invoice, syntax: str) -> str:
-    """Return the root element of an invoice in a syntax; in UBL ``CreditNote`` if the type code (BT-3) requires it."""
+    """Return the root element of an invoice in a syntax; in UBL `CreditNote` if the type code (BT-3) requires it."""
     if syntax == invoice.syntax and invoice.root:
         return invoice.root
     if syntax == "CII":
@@ -36,20 +36,20 @@ def root_of(invoice: Invoice, syntax: str) -> str:
 
 
 def write_syntax(invoice: Invoice, syntax: str | None) -> bytes:
-    """Return the invoice as a document; see ``Invoice.write``."""
+    """Return the invoice as a document; see `Invoice.write`."""
     if syntax not in (None, *_SYNTAXES):
         raise ValueError(f"syntax {syntax!r} is unknown; valid are {' and '.join(map(repr, _SYNTAXES))}")
     return write(invoice, root_of(invoice, syntax or invoice.syntax or "UBL"))
 
 
 def write(invoice: Invoice, root: str | None = None) -> bytes:
-    """Return the invoice as a document with that root: ``Invoice``, ``CreditNote`` or ``CrossIndustryInvoice``.
+    """Return the invoice as a document with that root: `Invoice`, `CreditNote` or `CrossIndustryInvoice`.
 
     The default is the root of the document that the invoice was read from; without one, that of UBL. The values of an
     invoice that was read from such a document are written unchanged. Any other invoice is converted first, and missing
     mandatory elements (VAT total of a breakdown, gross price of a discount) are calculated. The writer validates
     nothing. The result is UTF-8 and deterministic; elements without a business term are not written
-    (see ``Invoice.unmapped``).
+    (see `Invoice.unmapped`).
 
     Raises:
         LookupError: unknown root element.
@@ -91,7 +91,7 @@ class _Position(NamedTuple):
 
 
 class _Writer:
-    """Writes one document; ``is_unchanged`` if the invoice was read from the same syntax."""
+    """Writes one document; `is_unchanged` if the invoice was read from the same syntax."""
 
     def __init__(self, root: str, formatter: ValueFormatter, is_unchanged: bool) -> None:
         self.root = root
@@ -99,7 +99,7 @@ class _Writer:
         self.is_unchanged = is_unchanged
 
     def fill(self, element: Any, rows: tuple[Row, ...], position: _Position) -> None:
-        """Write ``rows`` below ``element``."""
+        """Write `rows` below `element`."""
         group, parent, _, _ = position
         for row in rows:
             if row.root is not None and row.root != self.root:
@@ -168,7 +168,7 @@ class _Writer:
 
 
 def _descend(element: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
-    """Add elements along ``path``; return the outermost and the innermost, or the element itself for an empty path."""
+    """Add elements along `path`; return the outermost and the innermost, or the element itself for an empty path."""
     if not path:
         return element, element
     top = inner = etree.SubElement(element, path[0])

@@ -45,7 +45,7 @@ def surplus(invoice: Invoice) -> list[tuple[Identifier, Identifier]]:
     """Return the first and each further identifier of a party for a term that the standard allows once.
 
     The model has the tax registrations and identifiers of a party in lists, since rules read all of them, so that
-    ``invoice.repeated`` lacks them. A payee may also have the creditor identifier (BT-90), with the scheme ``SEPA``.
+    `invoice.repeated` lacks them. A payee may also have the creditor identifier (BT-90), with the scheme `SEPA`.
     """
     seller, buyer, payee, representative = invoice.seller, invoice.buyer, invoice.payee, invoice.tax_representative
     of_terms: list[Sequence[Identifier]] = []

@@ -1,9 +1,9 @@
 """Visualization of invoices and validation reports: accessible PDF, HTML, and text for a terminal.
 
-- ``invoice``: the invoice page, built from sections that take their values from a ``PageContext``
-- ``report``: the validation report
-- ``typesetting``: HTML to PDF/A-3a and PDF/UA-1
-- ``text``: HTML to plain text
+- `invoice`: the invoice page, built from sections that take their values from a `PageContext`
+- `report`: the validation report
+- `typesetting`: HTML to PDF/A-3a and PDF/UA-1
+- `text`: HTML to plain text
 
 All of them are imported on first use.
 """
@@ -37,7 +37,7 @@ def invoice_pdf(
     It shows every value of the invoice. The output is deterministic.
 
     Args:
-        invoice: from ``einvoice.read`` or built in Python; it need not be valid.
+        invoice: from `einvoice.read` or built in Python; it need not be valid.
         lang: language of labels, numbers and dates, such as "de"; default: `einvoice.options.lang`.
         logo: image for the letterhead: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB.
         accent: colour of lines and headings, such as "#005a9c"; a light one is that of lines only.
@@ -59,7 +59,7 @@ def invoice_html(invoice: Invoice, lang: Language | None = None) -> str:
     """Render an invoice as an HTML document with the content of `invoice_pdf`, without scripts.
 
     Args:
-        invoice: from ``einvoice.read`` or built in Python.
+        invoice: from `einvoice.read` or built in Python.
         lang: language of labels, numbers and dates; default: `einvoice.options.lang`.
 
     Raises:
@@ -105,13 +105,13 @@ def report_pdf(
     the result as JSON attached (`validation-result.json`, AFRelationship Data). Equal arguments give equal bytes.
 
     Args:
-        result: from ``einvoice.validate``.
+        result: from `einvoice.validate`.
         lang: language of the report, such as "de"; by default that of the result.
         when: date of the validation, with a time zone; by default now, or that of the environment variable
             SOURCE_DATE_EPOCH.
-        causes: from ``result.causes()``; by default they are searched for, which takes at most about 10 seconds. An
+        causes: from `result.causes()`; by default they are searched for, which takes at most about 10 seconds. An
             empty sequence omits them, and the report says so.
-        assessment: from ``result.assessment()``: what errors mean for the recipient; by default the report omits it.
+        assessment: from `result.assessment()`: what errors mean for the recipient; by default the report omits it.
 
     Raises:
         MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.

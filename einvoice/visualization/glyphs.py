@@ -25,9 +25,9 @@ _DIRECTION_OVERRIDES: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2
 
 
 def printable(text: str) -> str:
-    """Return ``text`` in characters that all fonts contain.
+    """Return `text` in characters that all fonts contain.
 
-    Other characters are replaced by their compatibility form or ``REPLACEMENT``; control characters, such as direction
+    Other characters are replaced by their compatibility form or `REPLACEMENT`; control characters, such as direction
     overrides, are removed.
     """
     if text.isascii() and text.isprintable():

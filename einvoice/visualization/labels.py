@@ -1,6 +1,6 @@
 """Labels of the invoice page, and names of codes.
 
-The message files have short labels in the table ``invoice``, by business term or by a key of this program; the label of
+The message files have short labels in the table `invoice`, by business term or by a key of this program; the label of
 any other term is its name in EN 16931. Each code list is a table with the codes that are used in practice; the names of
 invoice types, which rules use too, are in the message files of the model.
 """
@@ -20,7 +20,7 @@ _FIELDS: Final = Messages(_PACKAGE, "fields")
 
 
 def label(key: str, lang: Language) -> str:
-    """Return the label of a business term, or of a key such as ``payment``.
+    """Return the label of a business term, or of a key such as `payment`.
 
     Raises:
         LookupError: there is neither a label nor a term.

@@ -30,7 +30,7 @@ def plain_text(html: Markup, width: int) -> str:
     """Return a page as plain text.
 
     Args:
-        html: built with ``einvoice.visualization.markup``, which is also XML.
+        html: built with `einvoice.visualization.markup`, which is also XML.
         width: of a line (characters); tables with many columns may exceed it.
     """
     body = ElementTree.fromstring(join(Markup("<body>"), html, Markup("</body>")))

@@ -74,14 +74,14 @@ def render(
     """Render HTML as a PDF that conforms to PDF/A-3a and PDF/UA-1.
 
     Args:
-        html: content of the body, built with ``einvoice.visualization.markup``. For conformance, text must have passed
-            ``printable``, every image needs an ``alt``, and no heading level may be skipped.
+        html: content of the body, built with `einvoice.visualization.markup`. For conformance, text must have passed
+            `printable`, every image needs an `alt`, and no heading level may be skipped.
         lang: language of the text, such as "de".
         title, author, description: metadata, plain text.
-        css: style, without CMYK colours or ``opacity``, which PDF/A and PDF/UA do not allow.
-        compact_css: styles that are added, one after the other, to a document with one page more than ``pages``, until
+        css: style, without CMYK colours or `opacity`, which PDF/A and PDF/UA do not allow.
+        compact_css: styles that are added, one after the other, to a document with one page more than `pages`, until
             it fits.
-        pages: number of pages that ``compact_css`` is for.
+        pages: number of pages that `compact_css` is for.
         when: creation date, with a time zone; by default now.
         attach: file to attach.
 
@@ -185,7 +185,7 @@ def _tools() -> _Tools:
 
 
 def _with_bundled_fonts(factory: Any) -> Any:
-    """Call ``factory`` with a fontconfig configuration that contains only the bundled fonts."""
+    """Call `factory` with a fontconfig configuration that contains only the bundled fonts."""
     before = os.environ.get("FONTCONFIG_FILE")
     os.environ["FONTCONFIG_FILE"] = str(Path(FONTS) / "fonts.conf")
     try:

@@ -116,7 +116,7 @@ class Seller(DraftModel):
             yield DraftProblem(f"/{field}", "tax_number_twice", {"field": field})
 
     def build(self, tax_scheme: str) -> model.Seller:
-        """Return the seller of the invoice; ``tax_scheme`` is the scheme of the tax number."""
+        """Return the seller of the invoice; `tax_scheme` is the scheme of the tax number."""
         vat_id = self.tax_id if _is_vat_identifier(self.tax_id) else self.vat_id
         tax_number = self.tax_number if _is_vat_identifier(self.tax_id) or self.tax_id is None else self.tax_id
         return model.Seller(

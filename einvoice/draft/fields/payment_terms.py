@@ -72,7 +72,7 @@ def build_terms(
     *,
     is_coded: bool,
 ) -> list[PaymentTerms]:
-    """Return the payment terms of the invoice; with ``is_coded`` the discounts in the form of XRechnung."""
+    """Return the payment terms of the invoice; with `is_coded` the discounts in the form of XRechnung."""
     lines = [] if text is None else [text]
     lines += [it.worded(currency, lang) for it in retentions]
     lines += [it.coded() if is_coded else it.worded(currency, lang) for it in discounts]

@@ -59,7 +59,7 @@ class HybridPdf:
         warnings: other problems, such as a signature that embedding has invalidated.
         profile: profile of the attached XML.
         xml: the attached XML.
-        attached: names of the files attached beside it: those of BG-24, and those of the argument ``attach``.
+        attached: names of the files attached beside it: those of BG-24, and those of the argument `attach`.
     """
 
     pdf: bytes = field(repr=False)
@@ -93,9 +93,9 @@ def embed(
 
     Args:
         pdf: the human-readable invoice: a path, bytes, or a binary file. A PDF/A-3 file results in PDF/A-3; for any
-            other PDF, ``reasons`` lists the violations.
+            other PDF, `reasons` lists the violations.
         invoice: CII, attached unchanged: a path, bytes, or a binary file; or an `Invoice`, which is written as CII.
-        profile: name of a profile (see ``einvoice.facturx.profile``); by default the one declared in BT-24. An
+        profile: name of a profile (see `einvoice.facturx.profile`); by default the one declared in BT-24. An
             `Invoice` that declares another profile is restricted to the terms of this one.
         lang: language of the reasons and of the attachment's description, such as "de";
             default: `einvoice.options.lang`.
@@ -108,7 +108,7 @@ def embed(
         PdfNotEmbeddable: the PDF is encrypted, damaged or none, or the invoice is a PDF.
         UnreadableDocument: the XML is not an invoice.
         NotAttachable: a file cannot be attached, or the PDF would be larger than the limit of input files.
-        ValueError: the XML is UBL, the profile does not allow the relationship, ``when`` has no time zone, or the
+        ValueError: the XML is UBL, the profile does not allow the relationship, `when` has no time zone, or the
             language is not supported.
         OSError: a file cannot be opened.
         LookupError: there is no such profile.
@@ -362,7 +362,7 @@ def _version(profile: Profile, invoice: Invoice) -> str:
 def _update_metadata(
     document: Any, profile: Profile, version: str, when: datetime.datetime, *, keep_claim: bool
 ) -> None:
-    """Describe the invoice in the XMP metadata; remove the PDF/A claim unless ``keep_claim``."""
+    """Describe the invoice in the XMP metadata; remove the PDF/A claim unless `keep_claim`."""
     from pikepdf import String
 
     packet = read_metadata(document)

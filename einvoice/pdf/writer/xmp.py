@@ -1,6 +1,6 @@
 """Writes the XMP metadata of a PDF: PDF/A and PDF/UA claims, and the Factur-X properties.
 
-All properties are in one ``rdf:RDF``, since readers ignore a second one (ISO 16684-1, 7.4). An existing packet is kept,
+All properties are in one `rdf:RDF`, since readers ignore a second one (ISO 16684-1, 7.4). An existing packet is kept,
 except for the properties of an earlier Factur-X invoice. Sources: ISO 19005-3, 6.6 and annex on extension schemas; ISO
 14289-1, 5; Factur-X 1.0.07, 6.3.
 """
@@ -45,10 +45,10 @@ _FX_PROPERTIES: Final = {
 
 
 class Packet:
-    """An XMP packet that can be changed. Properties are named with their prefix, such as ``dc:title``."""
+    """An XMP packet that can be changed. Properties are named with their prefix, such as `dc:title`."""
 
     def __init__(self, data: bytes | None = None) -> None:
-        """Read ``data``; None or invalid XMP results in an empty packet."""
+        """Read `data`; None or invalid XMP results in an empty packet."""
         self._rdf: Any = _read(data) if data else None
         self.is_new = self._rdf is None
         if self._rdf is None:
@@ -74,7 +74,7 @@ class Packet:
         return ""
 
     def put(self, **properties: Mapping[str, str]) -> None:
-        """Set properties by prefix, replacing existing ones: ``put(pdf={"Producer": "…"})``."""
+        """Set properties by prefix, replacing existing ones: `put(pdf={"Producer": "…"})`."""
         for prefix, block in properties.items():
             for name in block:
                 self.drop(f"{prefix}:{name}")
@@ -124,13 +124,13 @@ class Packet:
         self._describe("fx", "Factur-X PDFA Extension Schema", _FX_PROPERTIES, kind="Text", category="external")
 
     def put_dates(self, when: datetime.datetime, *, created: bool) -> None:
-        """Set the modification date and, if ``created`` is true, the creation date."""
+        """Set the modification date and, if `created` is true, the creation date."""
         moment = when.isoformat(timespec="seconds")
         names = ("CreateDate", "ModifyDate", "MetadataDate") if created else ("ModifyDate", "MetadataDate")
         self.put(xmp=dict.fromkeys(names, moment))
 
     def data(self) -> bytes:
-        """Return the packet in UTF-8, with one ``rdf:RDF`` and the properties in the order in which they were set."""
+        """Return the packet in UTF-8, with one `rdf:RDF` and the properties in the order in which they were set."""
         for description in list(self._descriptions()):
             if not len(description) and set(description.attrib) <= {_tag("rdf:about")}:
                 self._rdf.remove(description)
@@ -202,7 +202,7 @@ class Packet:
 
 
 def _read(data: bytes) -> Any:
-    """Return the first ``rdf:RDF`` of a packet, or None."""
+    """Return the first `rdf:RDF` of a packet, or None."""
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, remove_blank_text=True)
     try:
         root = etree.fromstring(data.strip(b"\0 \t\r\n"), parser)
@@ -233,5 +233,5 @@ def _is_invoice_property(name: object) -> bool:
 
 
 def _clean(text: str) -> str:
-    """Return ``text`` without characters that XML does not allow."""
+    """Return `text` without characters that XML does not allow."""
     return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", text)

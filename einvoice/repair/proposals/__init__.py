@@ -1,6 +1,6 @@
 """Proposed changes, one module per strategy.
 
-Each module of this package has a function ``proposals(case)``, which yields the changes that its strategy proposes for
+Each module of this package has a function `proposals(case)`, which yields the changes that its strategy proposes for
 the findings of a document. A proposal is derived from the rules and from the rest of the invoice; whether it mends
 anything is found out by trying it.
 """

@@ -1,7 +1,7 @@
 """The catalog: one entry for each code of every layer and release, with its texts by language.
 
-The entries come from rule files, from text folders (``rules/schema``, ``rules/file``) and from the tables in the folder
-``syntax`` of each rule set. They are cached as plain data, so that printing a finding reads nothing else.
+The entries come from rule files, from text folders (`rules/schema`, `rules/file`) and from the tables in the folder
+`syntax` of each rule set. They are cached as plain data, so that printing a finding reads nothing else.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Catalog(Mapping[str, "CatalogEntry"]):
 def catalog(release: Release | None = None, data: RuleData | None = None) -> Catalog:
     """Return the catalog for a release, by default the newest one of the default CIUS.
 
-    The other rule sets have the release that goes with it. ``data`` is the rule data, by default the shipped one.
+    The other rule sets have the release that goes with it. `data` is the rule data, by default the shipped one.
 
     Raises:
         RuleError: invalid rule file.
@@ -75,7 +75,7 @@ def catalog(release: Release | None = None, data: RuleData | None = None) -> Cat
 
 
 def entry(code: str, data: RuleData | None = None) -> CatalogEntry:
-    """Return the entry of a code. Raise ``KeyError`` for an unknown one."""
+    """Return the entry of a code. Raise `KeyError` for an unknown one."""
     return _entry(code, data or shipped())
 
 

@@ -42,7 +42,7 @@ _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 def entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
     """Yield every entry: first those of rule files, then those of files with texts only, then composed ones.
 
-    ``versions`` is the release of each rule set. Raise ``RuleError`` for an invalid file.
+    `versions` is the release of each rule set. Raise `RuleError` for an invalid file.
     """
     rule_sets = RuleSets(data)
     codes = {name: _codes(rule_sets, name) for name in rule_sets.sets}
@@ -175,7 +175,7 @@ def _paths(resolved: Mapping[str, ResolvedRule], version: str, contexts: Context
 def _stand_ins(
     definition: Definition, resolved: Mapping[str, ResolvedRule], version: str, contexts: Contexts
 ) -> dict[str, str]:
-    """Return the business term for every path that the texts quote, and for ``actual``; fixed texts as they are."""
+    """Return the business term for every path that the texts quote, and for `actual`; fixed texts as they are."""
     stand_ins: dict[str, str] = {}
     text = " ".join(text for texts in _texts(definition).values() for text in texts.values())
     for syntax, rule in resolved.items():
@@ -195,7 +195,7 @@ def _stand_ins(
 def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
     """Yield the files that hold texts without a rule, each with its layer.
 
-    Rule sets keep them in their folder ``texts``. Each other layer has a folder of its own in the rule data.
+    Rule sets keep them in their folder `texts`. Each other layer has a folder of its own in the rule data.
     """
     folders = {name: data.root / name for name in TEXT_LAYERS} | {name: it / _TEXTS for name, it in data.sets.items()}
     for layer, folder in sorted(folders.items()):
@@ -204,7 +204,7 @@ def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
 
 
 def entries_of_text(path: Path, layer: str) -> Iterator[CatalogEntry]:
-    """Yield the entries of a file that has texts without a rule. Raise ``RuleError`` for an invalid file."""
+    """Yield the entries of a file that has texts without a rule. Raise `RuleError` for an invalid file."""
     file = "/".join(path.parts[-3 if path.parent.name == _TEXTS else -2 :])
     data = read_toml(path, file)
     check_text_file(data, file)
@@ -242,7 +242,7 @@ def _entry_of_text(
 
 
 def _words(constants: Mapping[str, Any], terms: tuple[str, ...], language: Language) -> dict[str, Any]:
-    """Return the constants of a code in a language; ``term`` is by default the name and number of its first term."""
+    """Return the constants of a code in a language; `term` is by default the name and number of its first term."""
     named = {"term": f"{name_of(terms[0], language)} ({terms[0]})"} if terms else {}
     return {**named, **in_language(constants, language)}
 
@@ -260,7 +260,7 @@ def _check_deviations(data: Mapping[str, Any], file: str) -> None:
 
 
 def _add_notes(composed: dict[str, CatalogEntry], path: Path) -> None:
-    """Add the notes of ``path`` to the entries with composed texts.
+    """Add the notes of `path` to the entries with composed texts.
 
     A note on a rule of another rule set is about the copy of the rule in the Schematron of this one.
     """

@@ -51,12 +51,12 @@ class CatalogEntry(NamedTuple):
         xpaths: by syntax, the location in XPath 1.0, for a few rules with `matches` of XPath 2.0 (prefixes:
             `einvoice.NAMESPACES`); complete in `einvoice.catalog` only.
         points_at: by syntax, the leading term.
-        notes: the fields of `files.notes.Note`; those with an ``until`` concern older releases.
+        notes: the fields of `files.notes.Note`; those with an `until` concern older releases.
         lang: language of the string representation.
         current: whether the catalog's release has the rule.
         kind: of the rule set, such as "cius"; for other layers the name of the layer.
-        situations: ``files.situations.Situation.plain`` of each; findings select one of them.
-        layers: all layers that have the code, since rule sets share rules; ``layer`` first.
+        situations: `files.situations.Situation.plain` of each; findings select one of them.
+        layers: all layers that have the code, since rule sets share rules; `layer` first.
     """
 
     code: str
@@ -85,7 +85,7 @@ class CatalogEntry(NamedTuple):
     layers: tuple[str, ...] = ()
 
     def title(self, language: str, values: Values = None, situation: str = "") -> str:
-        """Return what is wrong, in one line. ``values`` and the key of the situation are those of the finding."""
+        """Return what is wrong, in one line. `values` and the key of the situation are those of the finding."""
         return self._fill(self.text("title", language, situation, values), language, values)
 
     def explanation(self, language: str, values: Values = None, situation: str = "") -> str:
@@ -106,8 +106,8 @@ class CatalogEntry(NamedTuple):
     def text(self, name: str, language: str, situation: str = "", values: Values = None) -> str:
         """Return the title, explanation or fix with its placeholders; a missing text is that of another language.
 
-        With the key of a ``situation``, its text replaces that of the rule. A situation that the catalog does not have
-        is ignored: a stored result may come from another version. ``values`` decide what the diagnosis of an operand
+        With the key of a `situation`, its text replaces that of the rule. A situation that the catalog does not have
+        is ignored: a stored result may come from another version. `values` decide what the diagnosis of an operand
         says.
         """
         own: Mapping[str, Any] = {}
@@ -189,9 +189,9 @@ def _parts(text: str) -> tuple[str, tuple[_Placeholder, ...]]:
 
 
 def _of_terms(name: str, values: Mapping[str, Any], language: str) -> str:
-    """Return ``term.name``, the name of the term in the value ``term``, or ``term.named``, which keeps the number too.
+    """Return `term.name`, the name of the term in the value `term`, or `term.named`, which keeps the number too.
 
-    ``path.label`` is the name of the element at the path in the value ``path``.
+    `path.label` is the name of the element at the path in the value `path`.
 
     The value of the latter can have several terms, such as a formula. The text is "" if there is no such term.
     """

@@ -18,7 +18,7 @@ _OF_AMOUNTS: Final = 2
 def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     """Return a formatted value: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
 
-    A number has at least as many decimals as ``actual`` in ``values``, but no zeros after the second one; if there is
+    A number has at least as many decimals as `actual` in `values`, but no zeros after the second one; if there is
     no such number, it keeps its own. Text is unchanged. Of a list, each entry is formatted, and its parts
     have a blank between them: "BT-2 2026-12-31, BT-112 1,234.50".
     """
@@ -40,7 +40,7 @@ def _decimals(number: Decimal) -> int:
 
 
 def missing(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
-    """Return the words for a missing value, depending on the text ``before`` it.
+    """Return the words for a missing value, depending on the text `before` it.
 
     After a colon, the text is "nothing" ("Given: nothing"); elsewhere it is in parentheses ("line (not given)").
     Empty texts and values that cannot be calculated are worded differently, and so are lines without a number ("line

@@ -16,7 +16,7 @@ _TERM_IN_PARENTHESES: Final = rf" \(((?:BT|BG)-[\w-]+): {_PLACEHOLDER}\)"
 _IN_PARENTHESES: Final = rf" \([^(){{}}]*{_PLACEHOLDER}[^()]*\)"
 _LIST: Final = rf"{_PLACEHOLDER}(?:[ ,+−=×%]+{_PLACEHOLDER})*(?: %| \w+| \((?:BT|BG)-[\w-]+\))?"
 _REPORT: Final = rf"(?:[^{{}}:.]+: {_LIST}[,;.] ?)+"
-"""A sentence that only lists values, such as ``Found: {actual}, calculated: {expected}.``"""
+"""A sentence that only lists values, such as `Found: {actual}, calculated: {expected}.`"""
 _LISTED: Final = rf"\s*:\s*{_LIST}(?=\.$)"
 """The values at the end of a sentence."""
 _CURRENCY: Final = r"(?<=\}) \{[\w.]*currency\}"
@@ -28,7 +28,7 @@ def general(text: str, stand_ins: Mapping[str, str], language: str) -> str:
     """Return a text without the values of an invoice.
 
     Sentences and parentheses that only report values are left out, and so are values at the end of a sentence. Others
-    are named by their business term in ``stand_ins``, unless the sentence names it anyway. The expected value of a rule
+    are named by their business term in `stand_ins`, unless the sentence names it anyway. The expected value of a rule
     is "the calculated value".
 
     >>> general("BT-106 must be the sum. Found: {actual}, calculated: {expected}.", {}, "en")

@@ -1,9 +1,9 @@
 """Names of elements and attributes for the texts of syntax rules, by language.
 
-``elements.csv`` has a noun for each element, ``places.csv`` a phrase for each parent element, in a column for each
-language; columns such as ``de_gender`` have what a language needs to inflect its noun. Further languages are in the
-table of the same name in ``translations/<language>.toml``. A row applies to paths that end with its path; if several
-rows do, the longest path wins. Paths have no prefixes; one that begins with ``/`` or ``//`` must match as a whole.
+`elements.csv` has a noun for each element, `places.csv` a phrase for each parent element, in a column for each
+language; columns such as `de_gender` have what a language needs to inflect its noun. Further languages are in the
+table of the same name in `translations/<language>.toml`. A row applies to paths that end with its path; if several
+rows do, the longest path wins. Paths have no prefixes; one that begins with `/` or `//` must match as a whole.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Names:
         self._rows: Mapping[str, Name] = rows
 
     def __getitem__(self, path: str) -> Name:
-        """Return the row for a path. Raise ``RuleError`` if it has no name."""
+        """Return the row for a path. Raise `RuleError` if it has no name."""
         if found := self.get(path):
             return found
         raise RuleError(f"has no name for '{path}'", file=f"{self.file.parent.name}/{self.file.name}")
@@ -70,7 +70,7 @@ class Names:
 def inflected(name: Name, language: Language, forms: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """Return the noun of a row in a language and its forms, for the placeholders of texts.
 
-    ``forms`` are those of the language, by gender.
+    `forms` are those of the language, by gender.
 
     >>> forms = {"n": {"a": "ein {noun}", "the": "das {definite}"}}
     >>> inflected({"de": "eigenes Feld", "de_gender": "n", "de_definite": "eigene Feld"}, "de", forms)
@@ -83,7 +83,7 @@ def inflected(name: Name, language: Language, forms: Mapping[str, Mapping[str, s
 
 
 def _columns(name: Any, lang: Language) -> dict[str, str]:
-    """Return a translated name as columns: a text, or a table with ``noun`` and inflections such as ``gender``."""
+    """Return a translated name as columns: a text, or a table with `noun` and inflections such as `gender`."""
     if isinstance(name, str):
         return {lang: name}
     return {lang if key == "noun" else f"{lang}_{key}": text for key, text in name.items()}

@@ -1,7 +1,7 @@
 """Catalog entries of the element rules of Factur-X profiles.
 
-The rows are in ``rules/facturx/syntax/rows.csv``. Their texts are composed from ``texts.toml`` and the names of the
-steps of a path (``elements.csv``): the last step names the element, the steps above its parents, in the genitive.
+The rows are in `rules/facturx/syntax/rows.csv`. Their texts are composed from `texts.toml` and the names of the
+steps of a path (`elements.csv`): the last step names the element, the steps above its parents, in the genitive.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its o
 
 
 def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
-    """Yield one entry for each code of the tables in ``folder``, if there are any.
+    """Yield one entry for each code of the tables in `folder`, if there are any.
 
     A number that only smaller profiles have may stand for several elements; its entry describes the first of them.
-    Entries of ``rules.csv`` and ``copies.csv`` have no texts here: those are in their own files, or those of the rule
-    that was copied. Raise ``RuleError`` for an element without a name.
+    Entries of `rules.csv` and `copies.csv` have no texts here: those are in their own files, or those of the rule
+    that was copied. Raise `RuleError` for an element without a name.
     """
     if not (folder / "rows.csv").exists():
         return

@@ -1,7 +1,7 @@
 """Catalog entries of syntax rules, whose texts are composed from their rows.
 
-The rows are in the folder ``syntax`` of each rule set. In ``rules/syntax``, ``texts.toml`` has the texts for each kind
-of check, ``elements.csv`` and ``places.csv`` the names of elements.
+The rows are in the folder `syntax` of each rule set. In `rules/syntax`, `texts.toml` has the texts for each kind
+of check, `elements.csv` and `places.csv` the names of elements.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class _Row(NamedTuple):
 def syntax_rule_entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
     """Yield one entry for each code of the tables of the rule sets.
 
-    ``versions`` are the releases of the rule sets that define severities and locations. The entry of a rule with a file
-    in the folder ``texts`` of its rule set has no texts.
+    `versions` are the releases of the rule sets that define severities and locations. The entry of a rule with a file
+    in the folder `texts` of its rule set has no texts.
 
-    Raise ``RuleError`` for an element without a name.
+    Raise `RuleError` for an element without a name.
     """
     if not (data.root / FOLDER / "texts.toml").exists():
         return
@@ -104,7 +104,7 @@ def _rows(data: RuleData) -> list[_Row]:
 
 
 class Composer:
-    """Composes texts from rows and names; ``with_texts`` are the codes that have texts of their own."""
+    """Composes texts from rows and names; `with_texts` are the codes that have texts of their own."""
 
     def __init__(self, data: RuleData, with_texts: Collection[str] = ()) -> None:
         self._data, folder = data, data.root / FOLDER
@@ -196,7 +196,7 @@ class Composer:
 def composed_situations(
     texts: Mapping[str, Any], words: Mapping[Language, Mapping[str, str]]
 ) -> tuple[dict[str, Any], ...]:
-    """Return the situations of a kind of check, with the words of a row by language; see ``Situation.plain``."""
+    """Return the situations of a kind of check, with the words of a row by language; see `Situation.plain`."""
     return tuple(
         {
             **situation.plain(),
@@ -211,10 +211,10 @@ def composed_situations(
 
 
 def add_texts(texts: dict[str, Any], lang: Language, translation: Translation) -> None:
-    """Add the texts of a translation to those of ``texts.toml``.
+    """Add the texts of a translation to those of `texts.toml`.
 
     Raises:
-        RuleError: the translation has a text that ``texts.toml`` does not have.
+        RuleError: the translation has a text that `texts.toml` does not have.
     """
     for kind, table in translation.table("texts").items():
         if kind not in texts:

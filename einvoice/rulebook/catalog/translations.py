@@ -1,10 +1,10 @@
-"""Translations of rule texts: ``translations/<language>.toml`` in a folder of rules, for languages its authors lack.
+"""Translations of rule texts: `translations/<language>.toml` in a folder of rules, for languages its authors lack.
 
-A file has a table for each code, with ``title``, ``explanation``, ``fix``, ``examples`` and ``notes``; what it leaves
-out falls back. ``[CODE.situations.NAME]`` has the texts of a situation. ``[files.NAME]`` translates all codes of the
-rule file ``NAME.toml``, and ``[variants.CODE]`` the constants of its variants. ``[ruleset]`` has the ``title`` and the
-``adopted_title`` of the rule set, ``[overrides]`` the reasons of its severity overrides by name. Further tables are for
-composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``, ``[elements]`` and ``[places]``.
+A file has a table for each code, with `title`, `explanation`, `fix`, `examples` and `notes`; what it leaves
+out falls back. `[CODE.situations.NAME]` has the texts of a situation. `[files.NAME]` translates all codes of the
+rule file `NAME.toml`, and `[variants.CODE]` the constants of its variants. `[ruleset]` has the `title` and the
+`adopted_title` of the rule set, `[overrides]` the reasons of its severity overrides by name. Further tables are for
+composed texts: `[texts.KIND]`, `[fragments.NAME]`, `[forms]`, `[elements]` and `[places]`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _by_name(texts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def read_translations(folder: Path) -> dict[Language, Translation]:
-    """Return the translations of a folder of rules, by language. Raise ``RuleError`` for an invalid file."""
+    """Return the translations of a folder of rules, by language. Raise `RuleError` for an invalid file."""
     translations = map(Translation, sorted((folder / TRANSLATIONS).glob("*.toml")))
     return {translation.lang: translation for translation in translations}
 
@@ -183,7 +183,7 @@ class Translator:
         return entry
 
     def check(self) -> None:
-        """Raise ``RuleError`` if a translation has a code or file that no entry had."""
+        """Raise `RuleError` if a translation has a code or file that no entry had."""
         for translation in self._translations:
             _check_known(translation.codes, self._codes, translation.file, "code")
             _check_known(translation.files, self._files, translation.file, "rule file", f"{_FILES}.")

@@ -1,6 +1,6 @@
 """Convert the paths of syntax rules to XPath 1.0.
 
-``rules/syntax/README.md`` describes the notation of the tables. Prefixes are those of ``einvoice.NAMESPACES``.
+`rules/syntax/README.md` describes the notation of the tables. Prefixes are those of `einvoice.NAMESPACES`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.conditions import xpath_of
 
-#: The root of a context that begins with ``/``; in UBL it is an invoice or a credit note.
+#: The root of a context that begins with `/`; in UBL it is an invoice or a credit note.
 _ROOTS: Final = {"UBL": "/*", "CII": "/rsm:CrossIndustryInvoice"}
 
 

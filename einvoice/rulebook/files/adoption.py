@@ -17,7 +17,7 @@ _BY_RELEASE: Final = ("since", "until", "history", "renamed_from")
 def adopt(
     data: Mapping[str, Any], schematron: list[Source], own: list[Source], ruleset: RuleSet
 ) -> tuple[dict[str, Any], list[Source]]:
-    """Return a rule file and its deviations as a rule set adopts them, with ``own``, the file that states what differs.
+    """Return a rule file and its deviations as a rule set adopts them, with `own`, the file that states what differs.
 
     Codes, source and texts of that file replace those of the rule file. The situations, notes and example texts of the
     rule file belong to its texts. Under another code, the titles are as the rule set states for such rules.

@@ -1,7 +1,7 @@
 """Named contexts: the elements that the official rules check, in each syntax.
 
-The ``for`` of a rule names one of them. ``contexts.toml`` defines the groups of the model that the standard's rules
-are about. ``schematron/contexts.toml`` defines what the official Schematron matches instead: other groups, the elements
+The `for` of a rule names one of them. `contexts.toml` defines the groups of the model that the standard's rules
+are about. `schematron/contexts.toml` defines what the official Schematron matches instead: other groups, the elements
 that an earlier rule of its pattern matches, and the equivalent XPath.
 """
 
@@ -25,7 +25,7 @@ from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
 from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import SYNTAXES
 
-#: Every rule may read the invoice; a rule without ``for`` runs once per invoice.
+#: Every rule may read the invoice; a rule without `for` runs once per invoice.
 INVOICE: Final = "invoice"
 
 KEYS: Final = ("for", "where", "unless", "group", "location")
@@ -50,13 +50,13 @@ class Context:
 
     Attributes:
         name: of the context.
-        loops: the items, as ``x in …; y in …``.
+        loops: the items, as `x in …; y in …`.
         where: condition that keeps an item.
         unless: condition that excludes an item, because an earlier rule of the Schematron pattern matches it.
         group: the business group that a shared class represents.
         location: "item" if findings point at the item as a whole, "parent" if they point at the element that contains
             it.
-        xpath: the elements that the official rule matches (XPath 1.0 with ``upper-case``), for tests.
+        xpath: the elements that the official rule matches (XPath 1.0 with `upper-case`), for tests.
         xpath_excluded: those of them that an earlier rule of its pattern matches.
         xpath_from_item: the path from the item's element to that element, if they are not the same.
         until: the first release to which this definition no longer applies.
@@ -100,7 +100,7 @@ class Contexts:
     """The contexts of a folder of rules and of the rule set that it builds on.
 
     The rules that it adopts from other folders use the contexts of those, unless it has one of that name itself; its
-    folder ``schematron`` adds to them. ``copied_by`` is the folder of a rule set whose Schematron contains copies of
+    folder `schematron` adds to them. `copied_by` is the folder of a rule set whose Schematron contains copies of
     the rules; the contexts are those of the copies.
     """
 
@@ -135,10 +135,10 @@ class Contexts:
         return [*(self._base.names if self._base else ()), *self._contexts]
 
     def get(self, name: str, syntax: str, version: str | None = None) -> Context | None:
-        """Return a context in a syntax; None if the syntax does not have it. Raise ``LookupError`` for an unknown one.
+        """Return a context in a syntax; None if the syntax does not have it. Raise `LookupError` for an unknown one.
 
-        ``version`` is a release of this folder's rule set; None is the newest. Contexts of the base are always those of
-        its newest release. With ``STANDARD`` in place of a syntax, return the context as in the standard.
+        `version` is a release of this folder's rule set; None is the newest. Contexts of the base are always those of
+        its newest release. With `STANDARD` in place of a syntax, return the context as in the standard.
         """
         if name not in self._contexts and self._base:
             return self._base.get(name, syntax)
@@ -153,7 +153,7 @@ class Contexts:
         return context is not None and context.not_applicable != ""
 
     def scope(self, name: str, syntax: str, where: Where, version: str | None = None) -> Scope:
-        """Return the checked context for a rule at ``where``; raise ``RuleError`` if the syntax does not have it."""
+        """Return the checked context for a rule at `where`; raise `RuleError` if the syntax does not have it."""
         if name in ("", INVOICE):  # an overlay names it to select the whole invoice
             return Scope(INVOICE, (), None, None, "BG-0", {INVOICE: Type(Invoice)})
         if self._base and name in self._base.names:
@@ -188,7 +188,7 @@ class _Row(NamedTuple):
 def _rows_of(folder: Path, copied: str = "") -> dict[str, list[_Row]]:
     """Return the tables of the contexts in a folder of rules, by name; that of the standard first.
 
-    With ``copied``, return those of the rules that its Schematron copied from that rule set.
+    With `copied`, return those of the rules that its Schematron copied from that rule set.
     """
     found: dict[str, list[_Row]] = {}
     for inside in (f"{SCHEMATRON}/{copied}/",) if copied else ("", f"{SCHEMATRON}/"):
@@ -211,7 +211,7 @@ def deviations_of(folder: Path, copied: str) -> dict[str, list[Mapping[str, Any]
 
 
 def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
-    """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``STANDARD``.
+    """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below `STANDARD`.
 
     Later definitions override earlier ones: the context of the standard, that of the Schematron, and that of a copy,
     each with that of the syntax.

@@ -1,7 +1,7 @@
 """Rule definitions: what a rule file defines for each code, and the rule in one syntax and release.
 
-A file holds one rule (``code``) or a family of rules (``[variants]``), which differ in constants and individual keys.
-It states the rule as in the standard. A file of the same name in the folder ``schematron`` states what the official
+A file holds one rule (`code`) or a family of rules (`[variants]`), which differ in constants and individual keys.
+It states the rule as in the standard. A file of the same name in the folder `schematron` states what the official
 Schematron does otherwise; `files.resolve` says which definition overrides which.
 """
 
@@ -39,7 +39,7 @@ class Copy:
     Attributes:
         ruleset: the rule set with the copy.
         file: the file that describes it.
-        data: its content, with the keys of a file in the folder ``schematron``.
+        data: its content, with the keys of a file in the folder `schematron`.
         release: the release of the rule that was copied; "" for the selected one.
     """
 
@@ -57,9 +57,9 @@ class Definition:
         code: of the rule.
         file: the rule file.
         ruleset: the rule set.
-        variant: the table of the code in ``[variants]``.
+        variant: the table of the code in `[variants]`.
         data: the content of the rule file.
-        schematron: the files of that name in the folders ``schematron``, with their content: that of the rule set which
+        schematron: the files of that name in the folders `schematron`, with their content: that of the rule set which
             states the rule, and that of the one which adopts it.
         copies: the copies of the rule in other rule sets.
         copied_by: the rule set whose copy this definition describes; "" for the rule itself.
@@ -80,7 +80,7 @@ class Definition:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The rule file, then those in the folders ``schematron``."""
+        """The rule file, then those in the folders `schematron`."""
         return (Source(self.file, self.data), *self.schematron)
 
     def copy_in(self, ruleset: str) -> Definition:
@@ -116,7 +116,7 @@ class Definition:
         return next((copy for copy in self.copies if copy.ruleset == self.copied_by), None)
 
     def entries(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the entries of ``[[kind]]`` that apply to this code, each with its file."""
+        """Yield the entries of `[[kind]]` that apply to this code, each with its file."""
         for file, data in self.sources:
             for entry in data.get(kind, ()):
                 if self.code in entry.get("variants", [self.code]):
@@ -145,7 +145,7 @@ class Definition:
         return in_language(self.variant, language)
 
     def examples(self, kind: str) -> list[Example]:
-        """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""
+        """Return the `valid` or `invalid` examples of this code; for a copy, those of its file."""
         copy = self._copy
         tables = [Source(copy.file, copy.data)] if copy else self.sources
         base = fill(tables[0][1].get(CHANGES, {}), self.variant)
@@ -222,13 +222,13 @@ class Definition:
         return self.ruleset.has(self.bound("since"), self.bound("until"), version)
 
     def bound(self, key: str) -> str:
-        """Return the first release with the rule (``since``), or the first without it (``until``), or ''."""
+        """Return the first release with the rule (`since`), or the first without it (`until`), or ''."""
         sources = (self.variant, *(data for _, data in self.schematron), self.data)
         return str(next((data[key] for data in sources if key in data), ""))
 
     @property
     def renamed_from(self) -> Mapping[str, str]:
-        """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty if not renamed."""
+        """The `code` of the rule before release `until`, possibly in one `syntax` only; empty if not renamed."""
         schematron = [data for _, data in reversed(self.schematron)]
         sources = (*(data.get("variants", {}).get(self.code, {}) for data in schematron), *schematron)
         return next((data["renamed_from"] for data in sources if "renamed_from" in data), {})
@@ -267,7 +267,7 @@ class Definition:
     def resolved(self, syntax: str, version: str) -> ResolvedRule:
         """Return the rule of the official Schematron in a syntax and release.
 
-        ``not_applicable`` is the reason why it cannot be violated there.
+        `not_applicable` is the reason why it cannot be violated there.
         """
         key = syntax, version
         if key not in self._known:

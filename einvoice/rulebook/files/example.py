@@ -1,4 +1,4 @@
-"""An example in a rule file: changes of the base invoice, those of ``[base]`` first."""
+"""An example in a rule file: changes of the base invoice, those of `[base]` first."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Example:
         return changes
 
     def _change(self, changes: dict[str, Any], path: str, content: Any = None) -> None:
-        """Replace the content of a path in changes; without ``content``, remove it."""
+        """Replace the content of a path in changes; without `content`, remove it."""
         steps = steps_of(path, self.file)
         for known in list(changes):
             above = steps_of(known, self.file)
@@ -68,7 +68,7 @@ class Example:
 
 
 def example_of(name: str, entry: Mapping[str, Any], base: Mapping[str, Any], file: str) -> Example:
-    """Return the example of an entry of ``[valid]`` or ``[invalid]``; ``base`` are the changes of ``[base]``."""
+    """Return the example of an entry of `[valid]` or `[invalid]`; `base` are the changes of `[base]`."""
     syntaxes: tuple[str, ...] = (entry["syntax"].upper(),) if "syntax" in entry else SYNTAXES
     insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in syntaxes if syntax.lower() in entry}
     if insert:
@@ -78,7 +78,7 @@ def example_of(name: str, entry: Mapping[str, Any], base: Mapping[str, Any], fil
 
 
 def steps_of(path: str, file: str) -> list[str | int]:
-    """Split a path: ``lines[0].price.net`` gives ``["lines", 0, "price", "net"]``."""
+    """Split a path: `lines[0].price.net` gives `["lines", 0, "price", "net"]`."""
     steps: list[str | int] = []
     for part in path.split("."):
         found = _STEP.match(part)
@@ -91,7 +91,7 @@ def steps_of(path: str, file: str) -> list[str | int]:
 
 
 def drop_at(data: Any, steps: list[str | int], file: str, path: str) -> None:
-    """Remove what is at a path; raise ``RuleError`` if there is nothing."""
+    """Remove what is at a path; raise `RuleError` if there is nothing."""
     *parents, last = steps
     try:
         for step in parents:
@@ -102,7 +102,7 @@ def drop_at(data: Any, steps: list[str | int], file: str, path: str) -> None:
 
 
 def set_at(data: Any, steps: list[str | int], content: Any, file: str, path: str) -> None:
-    """Replace what is at a path, whose tables and lists are copied; raise ``RuleError`` if it cannot be there."""
+    """Replace what is at a path, whose tables and lists are copied; raise `RuleError` if it cannot be there."""
     *parents, last = steps
     for step, following in zip(parents, steps[1:], strict=True):
         _enter(data, step, [] if isinstance(following, int) else {}, file, path)
@@ -112,13 +112,13 @@ def set_at(data: Any, steps: list[str | int], content: Any, file: str, path: str
 
 
 def _copied(data: Any, step: str | int) -> Any:
-    """Replace the content at ``step`` by a copy, which can be changed, and return it."""
+    """Replace the content at `step` by a copy, which can be changed, and return it."""
     data[step] = copy.copy(data[step])
     return data[step]
 
 
 def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> None:
-    """Add ``otherwise`` at ``step`` if there is nothing; lists have no gaps."""
+    """Add `otherwise` at `step` if there is nothing; lists have no gaps."""
     if isinstance(step, int) != isinstance(data, list) or not isinstance(data, list | dict):
         raise RuleError("does not fit the model", file=file, key=path, hint="write an index for a list: lines[0]")
     if isinstance(data, dict):

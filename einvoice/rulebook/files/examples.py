@@ -21,7 +21,7 @@ from einvoice.rulebook.files.load import BASE
 
 
 def base(data: RuleData, ruleset: str = "") -> dict[str, Any]:
-    """Return the base invoice of the examples of a rule set: its own ``base.toml``, or the one that others share.
+    """Return the base invoice of the examples of a rule set: its own `base.toml`, or the one that others share.
 
     The one that they share satisfies every rule of every rule set. Only the outermost table is a copy.
     """
@@ -35,9 +35,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def invoice_of(example: Example, data: RuleData, file: str = BASE, syntax: str = "") -> Invoice:
-    """Return the invoice of an example in a rule ``file``; with ``syntax``, as if read from a document in that syntax.
+    """Return the invoice of an example in a rule `file`; with `syntax`, as if read from a document in that syntax.
 
-    Except for dates, values are written alike in both syntaxes. Raise ``RuleError`` for a path or value that does not
+    Except for dates, values are written alike in both syntaxes. Raise `RuleError` for a path or value that does not
     fit the model.
     """
     content = base(data, file.partition("/")[0])
@@ -60,7 +60,7 @@ def invoice_of(example: Example, data: RuleData, file: str = BASE, syntax: str =
 
 
 def examples_of(definition: Definition, syntax: str) -> list[tuple[str, Example]]:
-    """Return the ``valid`` and ``invalid`` examples of a rule that apply to a syntax."""
+    """Return the `valid` and `invalid` examples of a rule that apply to a syntax."""
     kinds = ("valid", "invalid")
     return [(kind, it) for kind in kinds for it in definition.examples(kind) if syntax in it.syntaxes]
 
@@ -91,7 +91,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
-    """Return a value or group, or a list of them if ``many``."""
+    """Return a value or group, or a list of them if `many`."""
     if not isinstance(content, list):
         one = _one(kind, content, file, path)
         return [one] if many else one

@@ -1,7 +1,7 @@
 """The keys of rule files with their types, and checks of types and required texts.
 
-The loader and the JSON Schemas of rule files (``json_schema``) use these tables. Types are written as in annotations:
-``str``, ``list[str]``, ``dict[str, str]`` for a table of texts, or a union.
+The loader and the JSON Schemas of rule files (`json_schema`) use these tables. Types are written as in annotations:
+`str`, `list[str]`, `dict[str, str]` for a table of texts, or a union.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ MEMBER: Final[Keys] = {
 _OF_SCHEMATRON_MEMBER: Final[Keys] = {
     key: kind for key, kind in MEMBER.items() if key not in ("since", "until", "yields_to")
 }
-#: The content of a field: its text in the document, or a table or list that ``files.examples`` reads.
+#: The content of a field: its text in the document, or a table or list that `files.examples` reads.
 FIELD: TypeAlias = str | dict[str, Any] | list[Any]
 #: Keys of an example; all others are fields of the invoice with their content.
 EXAMPLE: Final[Keys] = {"drop": list[str], "root": str, "syntax": str, "variants": list[str], **_OF_SYNTAX}
 INSERT: Final[Keys] = {"insert": dict[str, str]}
-#: What an example may state as ``root``; any other document has the root Invoice or CrossIndustryInvoice.
+#: What an example may state as `root`; any other document has the root Invoice or CrossIndustryInvoice.
 CREDIT_NOTE: Final = "CreditNote"
 HISTORY: Final[Keys] = {**VARYING, "until": str, "variants": list[str], **_OF_SYNTAX}
 _TABLES: Final = list[dict[str, Any]]
@@ -101,7 +101,7 @@ _TYPE_NAMES: Final = {str: "text", list: "list", dict: "table", int: "integer", 
 
 
 def check_file(data: Mapping[str, Any], file: str) -> None:
-    """Check the keys, texts and examples of a rule file; raise ``RuleError`` for an invalid one."""
+    """Check the keys, texts and examples of a rule file; raise `RuleError` for an invalid one."""
     if (key := listed_examples(data)) is not None:
         raise outdated_examples(file, key)
     check_keys(data, {**FILE, **dict.fromkeys(languages(), dict)}, file)
@@ -139,9 +139,9 @@ def outdated_examples(file: str, key: str, others: int = 0) -> RuleError:
 def check_schematron(
     schematron: Mapping[str, Any], data: Mapping[str, Any], file: str, *, adopted: bool = False
 ) -> None:
-    """Check the file that states what the official Schematron does otherwise than ``data``, the rule file.
+    """Check the file that states what the official Schematron does otherwise than `data`, the rule file.
 
-    ``adopted`` says whether it is that of a rule set that adopts the rule. Raise ``RuleError`` for an invalid one, and
+    `adopted` says whether it is that of a rule set that adopts the rule. Raise `RuleError` for an invalid one, and
     for a key that repeats the rule file.
     """
     check_keys(schematron, {**ADOPTED, **dict.fromkeys(languages(), dict)} if adopted else _OF_SCHEMATRON, file)
@@ -162,7 +162,7 @@ def check_schematron(
 
 
 def check_text_file(data: Mapping[str, Any], file: str) -> None:
-    """Check a file that has texts without a rule; raise ``RuleError`` for an invalid one."""
+    """Check a file that has texts without a rule; raise `RuleError` for an invalid one."""
     check_keys(data, {**TEXT_FILE, **dict.fromkeys(languages(), dict)}, file)
     check_texts(data, file)
     check_examples(data, file)
@@ -233,7 +233,7 @@ def languages_of(data: Mapping[str, Any]) -> list[Language]:
 
 
 def check_examples(data: Mapping[str, Any], file: str) -> None:
-    """Check that example texts, if any, are complete in each language; raise ``RuleError`` otherwise."""
+    """Check that example texts, if any, are complete in each language; raise `RuleError` otherwise."""
     if "examples" not in data:
         return
     texts = data["examples"]
@@ -243,7 +243,7 @@ def check_examples(data: Mapping[str, Any], file: str) -> None:
 
 
 def check_texts(data: Mapping[str, Any], file: str) -> None:
-    """Check that there are title, explanation and fix in each language given; raise ``RuleError`` otherwise."""
+    """Check that there are title, explanation and fix in each language given; raise `RuleError` otherwise."""
     if not languages_of(data):
         hint = f"add a table such as [en] with {', '.join(TEXTS)}"
         raise RuleError("has no texts", file=file, hint=hint)
@@ -256,7 +256,7 @@ def check_texts(data: Mapping[str, Any], file: str) -> None:
 
 
 def check_keys(data: Mapping[str, Any], known: Keys, file: str, inside: str = "") -> None:
-    """Check that all keys are known and have the right type; raise ``RuleError`` otherwise."""
+    """Check that all keys are known and have the right type; raise `RuleError` otherwise."""
     for key, content in data.items():
         full = f"{inside}.{key}".lstrip(".")
         if key not in known:
@@ -310,7 +310,7 @@ def _check_overlay(data: Mapping[str, Any], overlay: Mapping[str, Any], file: st
 
 
 def _check_syntaxes(data: Mapping[str, Any], file: str, inside: str, *, constants: bool = False) -> None:
-    """Check the keys of the overlays in a table, such as ``history.ubl``; those of a variant can have constants."""
+    """Check the keys of the overlays in a table, such as `history.ubl`; those of a variant can have constants."""
     for syntax in map(str.lower, SYNTAXES):
         overlay = data.get(syntax, {})
         known = {**dict.fromkeys(overlay if constants else (), CONSTANT), **OVERLAY}

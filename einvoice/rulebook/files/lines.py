@@ -21,7 +21,7 @@ _PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)")
 
 
 def read_toml(path: Path, file: str) -> dict[str, Any]:
-    """Return the tables of a file, with exact numbers. Raise ``RuleError`` if it is not TOML; ``file`` is its name."""
+    """Return the tables of a file, with exact numbers. Raise `RuleError` if it is not TOML; `file` is its name."""
     try:
         return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -51,7 +51,7 @@ def located(error: RuleError, data: RuleData) -> RuleError:
 
 
 def line_of(content: str, key: str) -> int | None:
-    """Return the line of a key such as ``let.expected`` or ``valid."a number"``, counted from 1.
+    """Return the line of a key such as `let.expected` or `valid."a number"`, counted from 1.
 
     If the file does not have the key, return the line of the innermost table on the way to it; None if there is none.
 

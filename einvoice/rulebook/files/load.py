@@ -1,4 +1,4 @@
-"""Read rule files. ``program.typecheck`` checks their expressions."""
+"""Read rule files. `program.typecheck` checks their expressions."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _NOT_RULES: Final = (
 
 
 def read_definitions(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Definition]:
-    """Return the rules of a rule set, also adopted ones, ordered by code. Raise ``RuleError`` for an invalid file.
+    """Return the rules of a rule set, also adopted ones, ordered by code. Raise `RuleError` for an invalid file.
 
-    ``folders`` are those of all rule sets.
+    `folders` are those of all rule sets.
     """
     home = folders[ruleset.name]
     adopted = adopted_files(folders, ruleset)
@@ -65,7 +65,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def adopted_files(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Path]:
-    """Return the files of the rules that a rule set adopts. Raise ``RuleError`` for a name without a file."""
+    """Return the files of the rules that a rule set adopts. Raise `RuleError` for a name without a file."""
     files: list[Path] = []
     for name, patterns in ruleset.adopted.items():
         known = rule_files(folders[name])
@@ -91,9 +91,9 @@ _known: Final[dict[tuple[Path, Path], _Known]] = {}
 
 
 def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[Definition]:
-    """Return the rules of one file. For an invalid file, raise ``RuleError`` with file, key and a correction.
+    """Return the rules of one file. For an invalid file, raise `RuleError` with file, key and a correction.
 
-    ``home`` is the folder of the rule set, if it adopts the rules from another one. A file that has not changed is
+    `home` is the folder of the rule set, if it adopts the rules from another one. A file that has not changed is
     parsed and checked once.
     """
     home = home or path.parent
@@ -176,7 +176,7 @@ def _definitions(path: Path, data: dict[str, Any], ruleset: RuleSet, home: Path)
 
 
 def _read_schematron(folder: Path, name: str, data: Mapping[str, Any], *, adopted: bool = False) -> list[Source]:
-    """Return the file of that name in the folder ``schematron``, with its content; empty if there is none."""
+    """Return the file of that name in the folder `schematron`, with its content; empty if there is none."""
     path, file = folder / SCHEMATRON / name, f"{folder.name}/{SCHEMATRON}/{name}"
     if not path.exists():
         return []
@@ -186,15 +186,15 @@ def _read_schematron(folder: Path, name: str, data: Mapping[str, Any], *, adopte
 
 
 def _constants(code: str, schematron: Iterable[Source]) -> dict[str, Any]:
-    """Return the constants of a variant, and its first and last release, that files in ``schematron`` state."""
+    """Return the constants of a variant, and its first and last release, that files in `schematron` state."""
     members = [content.get("variants", {}).get(code, {}) for _, content in schematron]
     return {name: content for member in members for name, content in member.items() if name not in (*VARYING, "code")}
 
 
 def read_copies(folder: Path, base: str) -> dict[str, Copy]:
-    """Return the copies of rules of the base in the Schematron of a rule set, by code; raise ``RuleError`` if invalid.
+    """Return the copies of rules of the base in the Schematron of a rule set, by code; raise `RuleError` if invalid.
 
-    ``schematron/<base>/<CODE>.toml`` states what a copy does otherwise, ``releases.toml`` lists those that are the same
+    `schematron/<base>/<CODE>.toml` states what a copy does otherwise, `releases.toml` lists those that are the same
     as in an older release.
     """
     directory = folder / SCHEMATRON / base
@@ -215,9 +215,9 @@ def read_copies(folder: Path, base: str) -> dict[str, Copy]:
 
 
 def check_siblings(folder: Path, adopted: Iterable[Path]) -> None:
-    """Check that each file in the folder ``schematron`` belongs to a rule; raise ``RuleError`` otherwise.
+    """Check that each file in the folder `schematron` belongs to a rule; raise `RuleError` otherwise.
 
-    ``adopted`` are the files of adopted rules.
+    `adopted` are the files of adopted rules.
     """
     names = {path.name for path in adopted}
     for path in sorted((folder / SCHEMATRON).glob("*.toml")):

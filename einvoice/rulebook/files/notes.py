@@ -1,9 +1,9 @@
 """Notes inform about a rule and never change the validation result.
 
-``[[deviation]]`` states where the official Schematron deviates from the standard. If it is ``stricter``, findings show
-the note; if it is ``laxer``, there is no finding, so only the catalog shows it. A note on a copy of the rule that does
-not apply is the other way round: a finding shows it if only the copy accepts the invoice. ``[[notes]]`` explain a
-finding: a ``conflict`` with another rule, or ``rounding``.
+`[[deviation]]` states where the official Schematron deviates from the standard. If it is `stricter`, findings show
+the note; if it is `laxer`, there is no finding, so only the catalog shows it. A note on a copy of the rule that does
+not apply is the other way round: a finding shows it if only the copy accepts the invoice. `[[notes]]` explain a
+finding: a `conflict` with another rule, or `rounding`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Note(NamedTuple):
 
 
 def note_of(kind: str, entry: Mapping[str, Any]) -> Note:
-    """Return the note of an entry of ``[[kind]]``, which is one of ``KINDS``."""
+    """Return the note of an entry of `[[kind]]`, which is one of `KINDS`."""
     known = languages()
     others = (KINDS[kind], "variants", "codes", *known)
     content = {name: value for name, value in entry.items() if name not in others}
@@ -81,7 +81,7 @@ def notes(data: Mapping[str, Any]) -> list[tuple[Note, list[str] | None]]:
 
 
 def check_notes(data: Mapping[str, Any], file: str) -> None:
-    """Check languages, kind, syntax, and the source of deviations; raise ``RuleError`` for an invalid note."""
+    """Check languages, kind, syntax, and the source of deviations; raise `RuleError` for an invalid note."""
     for key, inside in KINDS.items():
         for entry in data.get(key, ()):
             given = tuple(lang for lang in languages() if lang in entry) or languages()[:1]
@@ -96,7 +96,7 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
 
 
 def check_values(data: Mapping[str, Any], file: str) -> None:
-    """Check that deviations of syntax rules list values and have no syntax; raise ``RuleError`` otherwise."""
+    """Check that deviations of syntax rules list values and have no syntax; raise `RuleError` otherwise."""
     for entry in data.get("deviation", ()):
         if entry["direction"] != LAXER and ("syntax" in entry or not entry.get("values")):
             hint = "list the document texts the note is about, and leave out 'syntax'"

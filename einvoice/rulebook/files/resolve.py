@@ -1,8 +1,8 @@
 """Resolve a rule: from the files that state it, the rule in one syntax and release.
 
 Each table that states keys of the rule is an overlay. Later ones override earlier ones: the rule file, the variant,
-``[ubl]``/``[cii]``, ``ubl``/``cii`` of the variant; the same of the file in ``schematron``, and of the one of the rule
-set that adopts the rule; ``[[history]]``; and the file of a copy in another rule set.
+`[ubl]`/`[cii]`, `ubl`/`cii` of the variant; the same of the file in `schematron`, and of the one of the rule
+set that adopts the rule; `[[history]]`; and the file of a copy in another rule set.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Overlay(NamedTuple):
 class ResolvedRule:
     """A rule in one syntax and release: for …, let …, when …, assert ….
 
-    ``parameters`` are the constants of a variant, ``places`` the location of each overlay (``let.expected``).
+    `parameters` are the constants of a variant, `places` the location of each overlay (`let.expected`).
     """
 
     code: str
@@ -59,7 +59,7 @@ class ResolvedRule:
     places: Mapping[str, Where]
 
     def where(self, name: str) -> Where:
-        """Return the file and the full key of a part, such as ``cii.assert``."""
+        """Return the file and the full key of a part, such as `cii.assert`."""
         return self.places.get(name, Where(self.file, name))
 
 
@@ -82,7 +82,7 @@ def resolve(code: str, file: str, overlays: Sequence[Overlay], shown: frozenset[
 
 
 def overlays_of(source: Source, code: str, syntax: str = "") -> Iterator[Overlay]:
-    """Yield the overlays of a file for a syntax; without ``syntax``, those for both syntaxes."""
+    """Yield the overlays of a file for a syntax; without `syntax`, those for both syntaxes."""
     own = [Overlay(source.file, "", source.data)]
     own.append(Overlay(source.file, "variants", source.data.get("variants", {}).get(code, {})))
     yield from own
@@ -94,7 +94,7 @@ def overlays_of(source: Source, code: str, syntax: str = "") -> Iterator[Overlay
 def history_of(
     entries: Iterable[tuple[str, Mapping[str, Any]]], ruleset: RuleSet, syntax: str, version: str
 ) -> Iterator[Overlay]:
-    """Yield the overlays of the entry of ``[[history]]``, each with its file, that a release has: the oldest one."""
+    """Yield the overlays of the entry of `[[history]]`, each with its file, that a release has: the oldest one."""
     found = [
         (file, entry)
         for file, entry in entries
@@ -113,7 +113,7 @@ def _applies_to(entry: Mapping[str, Any], syntax: str) -> bool:
 
 
 def fill(content: Any, constants: Mapping[str, Any]) -> Any:
-    """Replace ``{name}`` in texts with the constants of a variant; other placeholders are left for the finding."""
+    """Replace `{name}` in texts with the constants of a variant; other placeholders are left for the finding."""
     if isinstance(content, dict):
         return {fill(key, constants): fill(value, constants) for key, value in content.items()}
     if isinstance(content, list):
@@ -124,7 +124,7 @@ def fill(content: Any, constants: Mapping[str, Any]) -> Any:
 
 
 def in_language(constants: Mapping[str, Any], language: str) -> dict[str, Any]:
-    """Return the constants of a variant; those with a text for each language have the one in ``language``."""
+    """Return the constants of a variant; those with a text for each language have the one in `language`."""
     texts = {name: content.get(language) for name, content in constants.items() if isinstance(content, dict)}
     return {**constants, **texts}
 

@@ -1,6 +1,6 @@
 """Situations: texts for one cause of a violation, which replace those of the rule in the findings that it applies to.
 
-``[[situations]]`` are tried in their order; the first one that applies is used. The catalog keeps the texts of the
+`[[situations]]` are tried in their order; the first one that applies is used. The catalog keeps the texts of the
 rule.
 """
 
@@ -89,7 +89,7 @@ class Situation(NamedTuple):
 
 
 def situation_of(entry: Mapping[str, Any]) -> Situation:
-    """Return the situation of an entry of ``[[situations]]``."""
+    """Return the situation of an entry of `[[situations]]`."""
     return Situation(
         {lang: entry[lang] for lang in languages() if lang in entry},
         " ".join(entry.get("when", "").split()),
@@ -107,9 +107,9 @@ def situation_of(entry: Mapping[str, Any]) -> Situation:
 
 
 def check_situations(data: Mapping[str, Any], file: str, names: tuple[str, ...]) -> None:
-    """Check texts and syntax of all situations; raise ``RuleError`` for an invalid one.
+    """Check texts and syntax of all situations; raise `RuleError` for an invalid one.
 
-    Each language of the rule must have the same texts, some of ``names``.
+    Each language of the rule must have the same texts, some of `names`.
     """
     known = [lang for lang in languages() if lang in data]
     for entry in data.get(KEY, ()):

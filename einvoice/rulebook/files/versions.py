@@ -67,7 +67,7 @@ class RuleSet(NamedTuple):
         default: whether it is the CIUS whose version answers state for documents of other specifications, too.
         versions: releases from the oldest to the newest.
         shares_releases: whether the releases are those of the base.
-        adopted: rules of other rule sets that this one has, too: names of rule files, by rule set; ``*`` matches any
+        adopted: rules of other rule sets that this one has, too: names of rule files, by rule set; `*` matches any
             characters.
         adopted_title: by language, how the title of an adopted rule reads that has another code here.
     """
@@ -104,24 +104,24 @@ class RuleSet(NamedTuple):
         return self.versions[-1].name
 
     def version(self, name: str) -> Version:
-        """Return a release; raise ``LookupError`` listing the known releases for an unknown one."""
+        """Return a release; raise `LookupError` listing the known releases for an unknown one."""
         return self.versions[self.index_of(name)]
 
     def index_of(self, version: str) -> int:
-        """Return the index of a release; raise ``LookupError`` listing the known releases for an unknown one."""
+        """Return the index of a release; raise `LookupError` listing the known releases for an unknown one."""
         names = [known.name for known in self.versions]
         if version not in names:
             raise LookupError(f"unknown release '{version}' of {self.name}; known releases are {', '.join(names)}")
         return names.index(version)
 
     def has(self, since: str, until: str, version: str) -> bool:
-        """Return whether ``version`` is in the range from ``since`` to before ``until``; '' means no bound."""
+        """Return whether `version` is in the range from `since` to before `until`; '' means no bound."""
         index = self.index_of(version)
         return (not since or self.index_of(since) <= index) and (not until or index < self.index_of(until))
 
 
 def read_rulesets(folders: Mapping[str, Path]) -> dict[str, RuleSet]:
-    """Read the ``ruleset.toml`` of each folder. Return the rule sets by name, each after its base.
+    """Read the `ruleset.toml` of each folder. Return the rule sets by name, each after its base.
 
     Raises:
         RuleError: an invalid file, or a base that does not exist.
@@ -174,7 +174,7 @@ def _with_versions(ruleset: RuleSet, base: RuleSet | None) -> RuleSet:
 
 
 def read_ruleset(folder: Path) -> RuleSet:
-    """Read the ``ruleset.toml`` of a folder. Raise ``RuleError`` for an invalid one."""
+    """Read the `ruleset.toml` of a folder. Raise `RuleError` for an invalid one."""
     file = f"{folder.name}/ruleset.toml"
     try:
         data = cache.toml(folder / "ruleset.toml")

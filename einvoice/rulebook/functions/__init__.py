@@ -1,7 +1,7 @@
 """The functions of the rule language: those equivalent to XPath that the official rules use, and `plausibility`.
 
-Generated rules call them by name, with ``GLOBALS`` as globals. The doctests show results of Saxon; more are in
-``tests/rulebook/functions``.
+Generated rules call them by name, with `GLOBALS` as globals. The doctests show results of Saxon; more are in
+`tests/rulebook/functions`.
 """
 
 from einvoice.rulebook.functions import (  # noqa: F401 (they register functions)

@@ -1,7 +1,7 @@
 """Functions that calculate, exactly or in binary floating point, and the function for dates.
 
-The official rules read an amount as ``xs:decimal`` if they convert it, otherwise as ``xs:double``. In edge cases the
-results differ. Here a number is exact unless a rule says ``double``.
+The official rules read an amount as `xs:decimal` if they convert it, otherwise as `xs:double`. In edge cases the
+results differ. Here a number is exact unless a rule says `double`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, Final
 from einvoice.model.values import BLANKS, Number, Value, absent
 from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS, Numeric, function, helper
 
-#: Sums and products are exact and raise nothing. Generated rules run inside ``decimal.localcontext(EXACT)``.
+#: Sums and products are exact and raise nothing. Generated rules run inside `decimal.localcontext(EXACT)`.
 EXACT: Final = Context(prec=1000, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 
 @function("sum")
 def total(numbers: Iterable[Numeric]) -> Numeric:
-    """``sum(x)`` of the numbers that are not absent, 0 if there are none; added in order, which matters for doubles.
+    """`sum(x)` of the numbers that are not absent, 0 if there are none; added in order, which matters for doubles.
 
     >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10), total([-0.0])
     (Decimal('0.30'), 0, 0.9999999999999999, -0.0)
@@ -37,7 +37,7 @@ GLOBALS["abs"] = CALLABLE["abs"] = abs
 
 @function()
 def number(x: Numeric) -> Numeric:
-    """``xs:decimal(x)``: the exact number of a value, or the exact value of a double.
+    """`xs:decimal(x)`: the exact number of a value, or the exact value of a double.
 
     >>> number(0.5), number(float("inf"))
     (Decimal('0.5'), absent)
@@ -53,7 +53,7 @@ _SPECIAL: Final = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": 
 
 @function()
 def double(x: Value | Numeric) -> Numeric:
-    """``number(x)`` as XPath compares and adds untyped values (``xs:double``).
+    """`number(x)` as XPath compares and adds untyped values (`xs:double`).
 
     >>> double(Value(" 1e3 ")), double(Value("0.1")) + double(Value("0.2")), double(Value("?"))
     (1000.0, 0.30000000000000004, absent)
@@ -73,7 +73,7 @@ _MIN_EXPONENT: Final = -300
 
 @function()
 def compare(x: Value, y: Numeric) -> Numeric:
-    """Compare an untyped value with a number, as ``x = y``, ``x < y`` … do: -1 below, 0 equal, 1 above.
+    """Compare an untyped value with a number, as `x = y`, `x < y` … do: -1 below, 0 equal, 1 above.
 
     Saxon uses Java's order of doubles: -0.0 is below 0.0 and NaN above all numbers. As an exception, "-0" without
     decimals equals the whole number 0.
@@ -99,7 +99,7 @@ _CENT: Final = Decimal("0.01")
 
 @function("round")
 def rounded(x: Numeric) -> Numeric:
-    """``round(x)``: to a whole number, halves towards +infinity.
+    """`round(x)`: to a whole number, halves towards +infinity.
 
     >>> rounded(Decimal("2.5")), rounded(Decimal("-2.5")), rounded(-2.5), rounded(-0.5)
     (Decimal('3'), Decimal('-2'), -2.0, -0.0)
@@ -114,9 +114,9 @@ def rounded(x: Numeric) -> Numeric:
 
 @function()
 def round2(x: Numeric) -> Numeric:
-    """``round(x * 10 * 10) div 100``: to two decimals, halves towards +infinity.
+    """`round(x * 10 * 10) div 100`: to two decimals, halves towards +infinity.
 
-    Doubles are multiplied twice, as in the official rules: ``x * 100`` can differ.
+    Doubles are multiplied twice, as in the official rules: `x * 100` can differ.
 
     >>> round2(Decimal("314.865")), round2(Decimal("-314.865")), round2(1.005)
     (Decimal('314.87'), Decimal('-314.86'), 1.0)
@@ -130,7 +130,7 @@ def round2(x: Numeric) -> Numeric:
 
 @function()
 def within_exclusive(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
-    """``x - tolerance < y and x + tolerance > y``: they differ by less than the tolerance.
+    """`x - tolerance < y and x + tolerance > y`: they differ by less than the tolerance.
 
     >>> within_exclusive(Decimal("10.99"), 10, 1), within_exclusive(11, 10, 1), within_exclusive(absent, 10, 1)
     (True, False, False)
@@ -140,7 +140,7 @@ def within_exclusive(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
 
 @function()
 def within(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
-    """``x - tolerance <= y and x + tolerance >= y``: they differ by at most the tolerance.
+    """`x - tolerance <= y and x + tolerance >= y`: they differ by at most the tolerance.
 
     >>> within(11, 10, 1), within(Decimal("11.01"), 10, 1)
     (True, False)
@@ -155,9 +155,9 @@ _SHORT: Final = Decimal((0, (1,), -_DECIMALS))
 
 @helper
 def _divide(x: Numeric, y: Numeric) -> Numeric:
-    """``x div y`` for exact numbers: 18 decimals, or more if the dividend has more decimals than the divisor.
+    """`x div y` for exact numbers: 18 decimals, or more if the dividend has more decimals than the divisor.
 
-    Halves are rounded towards zero. Division by zero is an error in XPath and ``absent`` here.
+    Halves are rounded towards zero. Division by zero is an error in XPath and `absent` here.
 
     >>> _divide(Decimal(2), Decimal(3)), _divide(Decimal("1.50"), Decimal(100)), _divide(1, 0)
     (Decimal('0.666666666666666667'), Decimal('0.015'), absent)
@@ -183,7 +183,7 @@ def _scale(x: Decimal | int) -> int:
 
 @helper
 def _divide_double(x: Numeric, y: Numeric) -> Numeric:
-    """``x div y`` for doubles, including division by zero.
+    """`x div y` for doubles, including division by zero.
 
     >>> _divide_double(-1.0, 0.0), _divide_double(0.3, 0.1)
     (-inf, 2.9999999999999996)
@@ -200,7 +200,7 @@ _DAY = r"(-?[0-9]{4,}?)(?P<dash>-?)([0-9]{2})(?P=dash)([0-9]{2})(?:Z|([+-])([0-9
 
 @function()
 def date(x: Any) -> Any:
-    """``xs:date(x)``: the start of the day, in UTC if it has no time zone; ``absent`` for an invalid date.
+    """`xs:date(x)`: the start of the day, in UTC if it has no time zone; `absent` for an invalid date.
 
     The result is a number of minutes, for comparisons only: Python's dates end with the year 9999.
 
@@ -222,7 +222,7 @@ def date(x: Any) -> Any:
 
 @function()
 def is_date(x: str) -> bool:
-    """``string-length(x) = 10 and x castable as xs:date``: a calendar date YYYY-MM-DD without time zone.
+    """`string-length(x) = 10 and x castable as xs:date`: a calendar date YYYY-MM-DD without time zone.
 
     >>> is_date("2024-02-29"), is_date("2023-02-29"), is_date("20240229"), is_date(" 2024-02-29")
     (True, False, False, False)

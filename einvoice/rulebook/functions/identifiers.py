@@ -18,7 +18,7 @@ _ZERO: Final = ord("0")
 
 
 def digits_of(x: str, length: int = 0) -> list[int]:
-    """Return the digits of a text, none if it has other characters or, with ``length``, another length."""
+    """Return the digits of a text, none if it has other characters or, with `length`, another length."""
     return [ord(digit) - _ZERO for digit in x] if re.match(_DIGITS, x) and length in (0, len(x)) else []
 
 
@@ -35,7 +35,7 @@ def has_luhn_digit(digits: list[int]) -> bool:
 
 @function()
 def has_gs1_digit(x: str) -> bool:
-    """``matches(x, '^[0-9]+$') and u:gln(x)``: the last digit is the check digit of GS1, such as that of a GLN.
+    """`matches(x, '^[0-9]+$') and u:gln(x)`: the last digit is the check digit of GS1, such as that of a GLN.
 
     As in the official rule, the length does not matter. Weights are 3 and 1 in turn, from the right.
 
@@ -51,7 +51,7 @@ _NORWEGIAN: Final = (3, 2, 7, 6, 5, 4, 3, 2, 1)
 
 @function()
 def is_norwegian_number(x: str) -> bool:
-    """``matches(x, '^[0-9]{9}$') and u:mod11(x)``: a Norwegian organisation number; its last digit is for modulo 11.
+    """`matches(x, '^[0-9]{9}$') and u:mod11(x)`: a Norwegian organisation number; its last digit is for modulo 11.
 
     >>> is_norwegian_number("974760673"), is_norwegian_number("974760674"), is_norwegian_number("000000000")
     (True, False, False)
@@ -62,7 +62,7 @@ def is_norwegian_number(x: str) -> bool:
 
 @function()
 def is_belgian_number(x: str) -> bool:
-    """``matches(x, '^[0-9]{10}$') and u:mod97-0208(x)``: a Belgian enterprise number, with two digits for modulo 97.
+    """`matches(x, '^[0-9]{10}$') and u:mod97-0208(x)`: a Belgian enterprise number, with two digits for modulo 97.
 
     >>> is_belgian_number("0202239951"), is_belgian_number("0202239952")
     (True, False)
@@ -72,7 +72,7 @@ def is_belgian_number(x: str) -> bool:
 
 @function()
 def is_italian_vat_number(x: str) -> bool:
-    """``string-length(x) = 11 and u:checkPIVA(x) = 0``: a Partita IVA without its country; the last digit is Luhn's.
+    """`string-length(x) = 11 and u:checkPIVA(x) = 0`: a Partita IVA without its country; the last digit is Luhn's.
 
     >>> is_italian_vat_number("00743110157"), is_italian_vat_number("00743110158")
     (True, False)
@@ -83,7 +83,7 @@ def is_italian_vat_number(x: str) -> bool:
 
 @function()
 def is_swedish_number(x: str) -> bool:
-    """``u:checkSEOrgnr(x)``: a Swedish organisation number of ten digits, the last one Luhn's.
+    """`u:checkSEOrgnr(x)`: a Swedish organisation number of ten digits, the last one Luhn's.
 
     As in the official rule, further digits are ignored.
 
@@ -99,7 +99,7 @@ _AUSTRALIAN: Final = (10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)
 
 @function()
 def is_australian_number(x: str) -> bool:
-    """``matches(x, '^[0-9]{11}$') and u:abn(x)``: an Australian business number, checked modulo 89.
+    """`matches(x, '^[0-9]{11}$') and u:abn(x)`: an Australian business number, checked modulo 89.
 
     One is subtracted from the first digit.
 
@@ -115,7 +115,7 @@ _GREEK: Final = (256, 128, 64, 32, 16, 8, 4, 2)
 
 @function()
 def is_greek_number(x: str) -> bool:
-    """``u:TinVerification(x)``: a Greek tax number (AFM) of nine digits, the last one for modulo 11.
+    """`u:TinVerification(x)`: a Greek tax number (AFM) of nine digits, the last one for modulo 11.
 
     As in the official rule, characters after the ninth are ignored.
 
@@ -131,7 +131,7 @@ _NUMBER = r"[ \t\n\r]*[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+
 
 @function()
 def is_number(x: str) -> bool:
-    """``string(number(x)) != 'NaN'``: XPath reads it as a number, possibly with sign, point or exponent.
+    """`string(number(x)) != 'NaN'`: XPath reads it as a number, possibly with sign, point or exponent.
 
     >>> is_number(" 556036 "), is_number("1e3"), is_number("556036-0793"), is_number("")
     (True, True, False, False)
@@ -141,7 +141,7 @@ def is_number(x: str) -> bool:
 
 @function()
 def part(x: str, mark: str, position: int) -> str:
-    """``tokenize(x, mark)[position]``: one of the parts between marks, counted from 1; '' if there are fewer.
+    """`tokenize(x, mark)[position]`: one of the parts between marks, counted from 1; '' if there are fewer.
 
     >>> part("a|b||d", "|", 2), part("a|b||d", "|", 3), part("a|b", "|", 3)
     ('b', '', '')

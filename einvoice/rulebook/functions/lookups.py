@@ -18,13 +18,13 @@ from einvoice.rulebook.functions.strings import normalize_space
 
 @function()
 def descendants(invoice: Invoice, cls: str) -> Sequence[Any]:
-    """``//cls``: every group of a class of the model, also at undefined places; written ``descendants(LineTax)``."""
+    """`//cls`: every group of a class of the model, also at undefined places; written `descendants(LineTax)`."""
     return descendants_of(invoice)(cls, ())
 
 
 @function()
 def with_vat(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
-    """``items[tax/category = $category][tax/rate = $rate]``, the rate only if it is given.
+    """`items[tax/category = $category][tax/rate = $rate]`, the rate only if it is given.
 
     Items are lines, or allowances and charges. As in the official rules, the category and the rate may come from
     different taxes, and the tax need not be VAT.
@@ -42,7 +42,7 @@ def with_vat(items: Sequence[Any], category: str, rate: Numeric = None) -> Seque
 
 @function()
 def with_same_exemption(items: Sequence[Any], tax: TaxCategory) -> Sequence[Any]:
-    """``items[normalize-space(tax/reason) = $reason and normalize-space(tax/code) = $code]``, as stated by ``tax``.
+    """`items[normalize-space(tax/reason) = $reason and normalize-space(tax/code) = $code]`, as stated by `tax`.
 
     A missing reason or code equals a blank one. The reason and the code of an item may be in different taxes.
 

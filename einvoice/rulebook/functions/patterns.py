@@ -1,4 +1,4 @@
-"""Translate XPath regular expressions to Python's ``re``."""
+"""Translate XPath regular expressions to Python's `re`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ESCAPES: Final = frozenset("\\" + sign for sign in "nrtd\\|.-^?*+{}()[]$")
 
 @functools.cache
 def compile(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of XPath 3.1 (without flags), for ``search``.
+    """Compile a pattern of XPath 3.1 (without flags), for `search`.
 
-    White space is that of XML, ``.`` matches neither line feed nor carriage return, ``$`` matches only the end.
-    Raise ``ValueError`` for constructs that the languages read differently (``\\w``, ``\\p``, ``(?=`` …).
+    White space is that of XML, `.` matches neither line feed nor carriage return, `$` matches only the end.
+    Raise `ValueError` for constructs that the languages read differently (`\\w`, `\\p`, `(?=` …).
 
     >>> bool(compile("^a$").search("a\\n"))
     False

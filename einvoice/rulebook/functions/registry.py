@@ -1,7 +1,7 @@
 """The registry of the functions of the rule language.
 
-The annotations of a function say what it takes, and ``language.calls`` how a call is checked: ``str`` is the text
-of the document, '' if it is absent; ``Numeric`` is an exact number, a double or ``absent``.
+The annotations of a function say what it takes, and `language.calls` how a call is checked: `str` is the text
+of the document, '' if it is absent; `Numeric` is an exact number, a double or `absent`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar
 from einvoice.model.values import absent
 
 Numeric = Any
-"""A ``Decimal`` (or ``int``), a ``float``, or ``absent``. All operands and the result have the same type."""
+"""A `Decimal` (or `int`), a `float`, or `absent`. All operands and the result have the same type."""
 Boolean = Any
-"""True, False, or ``absent``, which is neither."""
+"""True, False, or `absent`, which is neither."""
 
 #: Globals of generated code: the functions, and names that `language.python` writes.
 GLOBALS: Final[dict[str, Any]] = {"absent": absent, "add": operator.add, "reduce": functools.reduce}

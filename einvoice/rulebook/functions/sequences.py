@@ -11,7 +11,7 @@ from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS, function, oc
 
 @function()
 def exists(x: Any) -> bool:
-    """``exists(x)``: the document has it, even if empty. Also for groups, sequences and generators.
+    """`exists(x)`: the document has it, even if empty. Also for groups, sequences and generators.
 
     >>> exists(Value("")), exists(absent)
     (True, False)
@@ -21,7 +21,7 @@ def exists(x: Any) -> bool:
 
 @function()
 def non_blank(x: Any) -> bool:
-    """``normalize-space(x) != ''``: an occurrence has text other than blanks.
+    """`normalize-space(x) != ''`: an occurrence has text other than blanks.
 
     >>> non_blank("\\u00a0"), non_blank(" \\t\\r\\n"), non_blank("")
     (True, False, False)
@@ -33,7 +33,7 @@ def non_blank(x: Any) -> bool:
 
 @function()
 def attribute(x: Any, name: str) -> Any:
-    """``x/@name``, such as the ``format`` of a date; ``absent`` if the value or its attribute is missing.
+    """`x/@name`, such as the `format` of a date; `absent` if the value or its attribute is missing.
 
     >>> attribute(Value("20260101", {"format": "102"}), "format"), attribute(absent, "format")
     ('102', absent)
@@ -43,7 +43,7 @@ def attribute(x: Any, name: str) -> Any:
 
 @function()
 def default(x: Any, otherwise: Any) -> Any:
-    """``if (x) then x else otherwise``, such as "the base quantity, or 1".
+    """`if (x) then x else otherwise`, such as "the base quantity, or 1".
 
     >>> default(absent, 1), default(5, 1)
     (1, 5)
@@ -53,7 +53,7 @@ def default(x: Any, otherwise: Any) -> Any:
 
 @function()
 def first(x: Sequence[Any]) -> Any:
-    """``(x)[1]``: the first value that is not absent; such as ``first(line.net_amount for line in …)``.
+    """`(x)[1]`: the first value that is not absent; such as `first(line.net_amount for line in …)`.
 
     >>> first([absent, Value("a"), Value("b")]), first([])
     (Value('a'), absent)
@@ -63,7 +63,7 @@ def first(x: Sequence[Any]) -> Any:
 
 @function()
 def same_occurrence(x: Any, y: Any) -> bool:
-    """``x is y``: the same occurrence of a value, not only the same text.
+    """`x is y`: the same occurrence of a value, not only the same text.
 
     >>> number = Value("1")
     >>> [same_occurrence(number, it) for it in (number, Value("1"), absent)]
@@ -77,7 +77,7 @@ _MAX_JOINED: Final = 10
 
 @function()
 def joined(x: Sequence[Any]) -> str:
-    """``string-join(distinct-values(x), ', ')``, for texts: at most ten values, then ``…``.
+    """`string-join(distinct-values(x), ', ')`, for texts: at most ten values, then `…`.
 
     >>> joined([Value("1"), absent, Value("3"), Value("1")]), joined([])
     ('1, 3', '')
@@ -88,7 +88,7 @@ def joined(x: Sequence[Any]) -> str:
 
 @function()
 def string_join(x: Sequence[Any], separator: str) -> str:
-    """``string-join(x, separator)``: the texts one after another.
+    """`string-join(x, separator)`: the texts one after another.
 
     >>> string_join([Value("#PMT#a"), absent, Value("#PMD#b")], "")
     '#PMT#a#PMD#b'
@@ -98,7 +98,7 @@ def string_join(x: Sequence[Any], separator: str) -> str:
 
 @function()
 def count(x: Sequence[Any]) -> int:
-    """``count(x)``; for a generator, the number of members that are not absent.
+    """`count(x)`; for a generator, the number of members that are not absent.
 
     >>> count([Value("a"), Value("")])
     2

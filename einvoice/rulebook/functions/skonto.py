@@ -42,7 +42,7 @@ def skonto_fault_count(x: str, pattern: str) -> int:
 
 @function()
 def corrected_skonto_line(x: str) -> str:
-    """BR-DE-18: the line with points for commas and so on; see ``skonto_fault_count``.
+    """BR-DE-18: the line with points for commas and so on; see `skonto_fault_count`.
 
     >>> corrected_skonto_line("#Skonto#TAGE=7#PROZENT=2,5%")
     '#SKONTO#TAGE=7#PROZENT=2.50#'
@@ -53,7 +53,7 @@ def corrected_skonto_line(x: str) -> str:
 
 @function()
 def corrected_skonto_parts(x: str) -> str:
-    """BR-DE-18: the parts of a line that ``corrected_skonto_line`` changes, each with what it becomes.
+    """BR-DE-18: the parts of a line that `corrected_skonto_line` changes, each with what it becomes.
 
     >>> corrected_skonto_parts("#Skonto# TAGE=7#PROZENT=2,5%")
     'Skonto → SKONTO; ␣TAGE=7 → TAGE=7; PROZENT=2,5% → PROZENT=2.50#'

@@ -1,7 +1,7 @@
 """Functions on strings.
 
-They read a value as the text of the document, '' if it is absent. Only ``any_equal``, ``any_unequal`` and
-``all_distinct`` read the text that the mapping produced, as the comparison operators do.
+They read a value as the text of the document, '' if it is absent. Only `any_equal`, `any_unequal` and
+`all_distinct` read the text that the mapping produced, as the comparison operators do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from einvoice.rulebook.functions.registry import Boolean, function, occurrences
 
 @function()
 def raw(x: str) -> str:
-    """``string(x)``: the unchanged text, '' if it is absent.
+    """`string(x)`: the unchanged text, '' if it is absent.
 
     >>> raw(" S ")
     ' S '
@@ -30,7 +30,7 @@ _SPACES = re.compile(f"[{BLANKS}]+")
 
 @function()
 def normalize_space(x: str) -> str:
-    """``normalize-space(x)``: without blanks at the ends and with single blanks inside; '' if it is absent.
+    """`normalize-space(x)`: without blanks at the ends and with single blanks inside; '' if it is absent.
 
     >>> normalize_space(" a \\n b\\u00a0 "), normalize_space("")
     ('a b\\xa0', '')
@@ -40,7 +40,7 @@ def normalize_space(x: str) -> str:
 
 @function()
 def length(x: str) -> int:
-    """``string-length(x)`` in characters; 0 if it is absent.
+    """`string-length(x)` in characters; 0 if it is absent.
 
     >>> length("ä €")
     3
@@ -50,7 +50,7 @@ def length(x: str) -> int:
 
 @function()
 def decimals(x: str) -> int:
-    """``string-length(substring-after(x, '.'))``: characters after the first point, blanks included.
+    """`string-length(substring-after(x, '.'))`: characters after the first point, blanks included.
 
     >>> decimals("314.86 "), decimals("314"), decimals("1.2.3")
     (3, 0, 3)
@@ -60,7 +60,7 @@ def decimals(x: str) -> int:
 
 @function()
 def contains(x: str, part: str) -> bool:
-    """``contains(x, part)``; every text contains the empty text.
+    """`contains(x, part)`; every text contains the empty text.
 
     >>> contains("abc", ""), contains("", "a")
     (True, False)
@@ -70,7 +70,7 @@ def contains(x: str, part: str) -> bool:
 
 @function()
 def starts_with(x: str, beginning: str) -> bool:
-    """``starts-with(x, beginning)``.
+    """`starts-with(x, beginning)`.
 
     >>> starts_with("#SKONTO", "#")
     True
@@ -80,7 +80,7 @@ def starts_with(x: str, beginning: str) -> bool:
 
 @function()
 def precedes(x: str, y: str) -> bool:
-    """``x lt y``, character by character; dates of the same form are in their order.
+    """`x lt y`, character by character; dates of the same form are in their order.
 
     >>> precedes("2026-09-30", "2026-10-01"), precedes("20261001", "20261001")
     (True, False)
@@ -90,7 +90,7 @@ def precedes(x: str, y: str) -> bool:
 
 @function()
 def contains_words(x: str, words: str) -> bool:
-    """``contains(concat(' ', x, ' '), concat(' ', words, ' '))``: several words must follow each other in ``x``.
+    """`contains(concat(' ', x, ' '), concat(' ', words, ' '))`: several words must follow each other in `x`.
 
     >>> contains_words("1 10 31", "10"), contains_words("1 10 31", "10 31"), contains_words("1 10 31", "1 31")
     (True, True, False)
@@ -100,7 +100,7 @@ def contains_words(x: str, words: str) -> bool:
 
 @function()
 def substring_before(x: str, mark: str) -> str:
-    """``substring-before(x, mark)``: '' if the mark does not occur.
+    """`substring-before(x, mark)`: '' if the mark does not occur.
 
     >>> substring_before("REG#text", "#"), substring_before("text", "#")
     ('REG', '')
@@ -111,7 +111,7 @@ def substring_before(x: str, mark: str) -> str:
 
 @function()
 def substring_after(x: str, mark: str) -> str:
-    """``substring-after(x, mark)``: '' if the mark does not occur.
+    """`substring-after(x, mark)`: '' if the mark does not occur.
 
     >>> substring_after("a#b#c", "#"), substring_after("text", "#")
     ('b#c', '')
@@ -121,7 +121,7 @@ def substring_after(x: str, mark: str) -> str:
 
 @function()
 def substring(x: str, start: int, length: int) -> str:
-    """``substring(x, start, length)``, counted from 1: ``substring(x, 1, 2)`` is the country of a VAT number.
+    """`substring(x, start, length)`, counted from 1: `substring(x, 1, 2)` is the country of a VAT number.
 
     >>> substring("DE123456789", 1, 2), substring("D", 1, 2)
     ('DE', 'D')
@@ -139,7 +139,7 @@ _AMBIGUOUS = re.compile("[^0-9]*[1-9][0-9]{0,2}[.,][0-9]{3}[^0-9]*")
 
 @function()
 def plain_number(x: str) -> str:
-    """Return the number that ``x`` states, without currency, percent sign and separators of thousands; not in XPath.
+    """Return the number that `x` states, without currency, percent sign and separators of thousands; not in XPath.
 
     It is '' if there is none, or if a point or comma may separate thousands as well as decimals.
 
@@ -157,7 +157,7 @@ def plain_number(x: str) -> str:
 
 @function()
 def upper_case(x: str) -> str:
-    """``upper-case(x)``.
+    """`upper-case(x)`.
 
     >>> upper_case("vat "), upper_case("ß")
     ('VAT ', 'SS')
@@ -167,7 +167,7 @@ def upper_case(x: str) -> str:
 
 @function()
 def matches(x: str, pattern: str) -> bool:
-    r"""``matches(x, pattern)``: the pattern occurs in the text; see ``patterns``.
+    r"""`matches(x, pattern)`: the pattern occurs in the text; see `patterns`.
 
     >>> matches("ab\n", "b$"), matches("a\u00a0b", r"\s")
     (False, False)
@@ -177,8 +177,8 @@ def matches(x: str, pattern: str) -> bool:
 
 @function()
 def in_code_list(x: str, codes: frozenset[str]) -> bool:
-    """``not(contains(normalize-space(x), ' ')) and contains(' A B ', concat(' ', normalize-space(x), ' '))``: one
-    code of the list; written ``in_code_list(x, 'currencies')``.
+    """`not(contains(normalize-space(x), ' ')) and contains(' A B ', concat(' ', normalize-space(x), ' '))`: one
+    code of the list; written `in_code_list(x, 'currencies')`.
 
     >>> in_code_list(" EUR ", frozenset({"EUR", "USD"})), in_code_list("EUR USD", frozenset({"EUR", "USD"}))
     (True, False)
@@ -188,7 +188,7 @@ def in_code_list(x: str, codes: frozenset[str]) -> bool:
 
 @function()
 def joined_codes(list_of_codes: Iterable[str]) -> str:
-    """The text ``' A B '``, which some rules search for substrings; written ``joined_codes('currencies')``.
+    """The text `' A B '`, which some rules search for substrings; written `joined_codes('currencies')`.
 
     >>> joined_codes(["A", "B"])
     ' A B '
@@ -206,7 +206,7 @@ def _texts(x: Any) -> set[str]:
 
 @function()
 def any_equal(x: Any, y: Any) -> bool:
-    """``x = y``: a text of one side equals a text of the other, as in general comparisons of XPath.
+    """`x = y`: a text of one side equals a text of the other, as in general comparisons of XPath.
 
     >>> any_equal([Value("a"), Value("b")], Value("b")), any_equal(absent, absent)
     (True, False)
@@ -216,7 +216,7 @@ def any_equal(x: Any, y: Any) -> bool:
 
 @function()
 def any_unequal(x: Any, y: Any) -> bool:
-    """``x != y``: a text of one side differs from a text of the other; false if a side is absent.
+    """`x != y`: a text of one side differs from a text of the other; false if a side is absent.
 
     >>> any_unequal([Value("a"), Value("b")], Value("b")), any_unequal(absent, Value("b"))
     (True, False)
@@ -227,7 +227,7 @@ def any_unequal(x: Any, y: Any) -> bool:
 
 @function()
 def all_distinct(x: Any) -> bool:
-    """``count(x) = count(distinct-values(x))``: no text occurs twice.
+    """`count(x) = count(distinct-values(x))`: no text occurs twice.
 
     >>> all_distinct([Value("a"), Value("b")]), all_distinct([Value("a"), Value("a")])
     (True, False)
@@ -241,7 +241,7 @@ _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 @function()
 def boolean(x: str) -> Boolean:
-    """``xs:boolean(x)``; ``absent`` if the text is not a boolean.
+    """`xs:boolean(x)`; `absent` if the text is not a boolean.
 
     >>> boolean(" 0 "), boolean("True")
     (False, absent)

@@ -1,8 +1,8 @@
 """The rule language: checks the expressions of rule files and returns them as typed nodes.
 
-The language is a subset of Python expressions: names and paths, ``and or not``, comparisons, ``in``, ``+ - * /``,
-``a if … else b``, constants, calls of ``functions``, and generator expressions as their operands. ``check`` takes any
-expression, ``condition`` takes a boolean one, and ``loops`` takes the ``x in …; y in …`` of a context.
+The language is a subset of Python expressions: names and paths, `and or not`, comparisons, `in`, `+ - * /`,
+`a if … else b`, constants, calls of `functions`, and generator expressions as their operands. `check` takes any
+expression, `condition` takes a boolean one, and `loops` takes the `x in …; y in …` of a context.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check(
         where: its location, for errors.
         group: the business group whose terms count if a class of the model represents several groups and its type
             does not name one.
-        constants: names that are replaced by a constant (those of ``[variants]``).
+        constants: names that are replaced by a constant (those of `[variants]`).
 
     Raises:
         RuleError: with file, key, column and a correction.
@@ -55,7 +55,7 @@ def condition(
     group: str | None = None,
     constants: Mapping[str, Constant] = {},
 ) -> Expression:
-    """Check a boolean expression, such as ``when`` or ``assert``; see ``check``."""
+    """Check a boolean expression, such as `when` or `assert`; see `check`."""
     return Checker(source, names, where, group or "", constants).expression(boolean=True)
 
 
@@ -67,9 +67,9 @@ def loops(
     group: str | None = None,
     constants: Mapping[str, Constant] = {},
 ) -> tuple[Loop, ...]:
-    """Check ``x in <expression>; y in <expression>``; a later loop may use the names of the earlier ones.
+    """Check `x in <expression>; y in <expression>`; a later loop may use the names of the earlier ones.
 
-    Business terms in the source of a loop do not count as read. ``group`` is the business group that the last name
+    Business terms in the source of a loop do not count as read. `group` is the business group that the last name
     represents.
     """
     result: list[Loop] = []

@@ -1,7 +1,7 @@
 """What the functions of the language take, and the types of their results.
 
-For most functions, their annotations say it (see ``functions.registry``); the others are listed here. What a function
-takes is a conversion: it returns the operand as the function gets it, or raises ``ExpressionError``.
+For most functions, their annotations say it (see `functions.registry`); the others are listed here. What a function
+takes is a conversion: it returns the operand as the function gets it, or raises `ExpressionError`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Conversion: TypeAlias = Callable[[Node], Node]
 
 
 def checked_call(call: ast.Call, name: str, operands: Sequence[Node]) -> Node:
-    """Return the call of a function with checked operands; raise ``ExpressionError`` for an invalid one."""
+    """Return the call of a function with checked operands; raise `ExpressionError` for an invalid one."""
     if name in _CONVERSIONS:
         (operand,) = _expect(1, name, call, operands)
         return replace(_CONVERSIONS[name](operand), at=call)
@@ -60,7 +60,7 @@ def _quantified(call: ast.Call, name: str, operands: Sequence[Node]) -> Node:
 
 
 def _is_sequence(name: str, operand: Node) -> bool:
-    """Return whether a function is asked of each member of a sequence; ``exists`` is asked of a list as such."""
+    """Return whether a function is asked of each member of a sequence; `exists` is asked of a list as such."""
     return isinstance(operand, Generator) or (operand.type.many and name == "non_blank")
 
 

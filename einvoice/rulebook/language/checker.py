@@ -65,7 +65,7 @@ _MAX_LENGTH: Final = 4000
 
 
 class Checker:
-    """Checks one expression; ``terms`` and ``used`` collect what it reads."""
+    """Checks one expression; `terms` and `used` collect what it reads."""
 
     def __init__(
         self, source: str, names: Mapping[str, Type], where: Where, group: str, constants: Mapping[str, Constant]
@@ -84,7 +84,7 @@ class Checker:
     # -------------------------------------------------------------------------------- the expression
 
     def expression(self, boolean: bool = False) -> Expression:
-        """Return the checked expression; with ``boolean``, its result must be true or false."""
+        """Return the checked expression; with `boolean`, its result must be true or false."""
         try:
             node = self._visit(self._parse())
             if isinstance(node, Generator):
@@ -98,7 +98,7 @@ class Checker:
             raise self._error(wrong) from None
 
     def loop(self, name: str, group: str) -> Loop:
-        """Return the expression as a loop over ``name``; ``group`` is the business group that the name represents."""
+        """Return the expression as a loop over `name`; `group` is the business group that the name represents."""
         try:
             parsed = self._parse()
             self._free(name, parsed)
@@ -138,7 +138,7 @@ class Checker:
     # -------------------------------------------------------------------------------- its parts
 
     def _visit(self, node: ast.expr, step: bool = False) -> Node:
-        """Check one node. As a ``step`` of a path or the source of a loop, a group does not count as read."""
+        """Check one node. As a `step` of a path or the source of a loop, a group does not count as read."""
         match node:
             case ast.Constant():
                 return self._constant(node)
@@ -182,7 +182,7 @@ class Checker:
         return _literal(node, value)
 
     def _check_escapes(self, node: ast.Constant, text: str) -> None:
-        r"""Reject ``'\d'``, which is no escape of a text, and ``'\b'``, which is one for a control character."""
+        r"""Reject `'\d'`, which is no escape of a text, and `'\b'`, which is one for a control character."""
         written = ast.get_source_segment(f"({self.source})", node) or ""
         if written[:1] in ("r", "R"):
             return
@@ -246,7 +246,7 @@ class Checker:
         )
 
     def _with_vat(self, node: ast.Call) -> Node:
-        """Check ``with_vat(items, category)`` or ``with_vat(items, category, rate)``; both read the taxes of items."""
+        """Check `with_vat(items, category)` or `with_vat(items, category, rate)`; both read the taxes of items."""
         if len(node.args) not in (2, 3):
             raise ExpressionError(node, f"'with_vat' takes 2 or 3 operands, not {len(node.args)}")
         items, category, *rate = self._visit(node.args[0], step=True), *map(self._visit, node.args[1:])
@@ -254,7 +254,7 @@ class Checker:
         return Call(node, items.type, "with_vat", (items, as_text(category), *map(as_number, rate)))
 
     def _with_same_exemption(self, node: ast.Call) -> Node:
-        """Check ``with_same_exemption(items, tax)``; it reads the exemption reasons of both."""
+        """Check `with_same_exemption(items, tax)`; it reads the exemption reasons of both."""
         if len(node.args) != 2:
             raise ExpressionError(node, f"'with_same_exemption' takes 2 operands, not {len(node.args)}")
         items, tax = (self._visit(operand, step=True) for operand in node.args)
@@ -356,7 +356,7 @@ def _escape_hint(sign: str) -> str:
 
 
 def _plain(node: Node) -> Node:
-    """Return a constant number as an exact one (``sum(1 for …)``); any other node as it is."""
+    """Return a constant number as an exact one (`sum(1 for …)`); any other node as it is."""
     return as_number(node) if isinstance(node, Literal) and node.type.sort == "number" else node
 
 

@@ -1,6 +1,6 @@
 """Checked operands as a number, a text, a boolean …
 
-An operand of another type raises ``ExpressionError``. The checker turns it into a ``RuleError`` with file, key and
+An operand of another type raises `ExpressionError`. The checker turns it into a `RuleError` with file, key and
 column.
 """
 
@@ -15,12 +15,12 @@ from typing import Final
 from einvoice.rulebook.language.nodes import Call, Clause, Field, Generator, Literal, Name, Node
 from einvoice.rulebook.language.types import BOOLEAN, DATE, DOUBLE, NUMBER, TEXT, Type
 
-#: The variable of a loop that the rule does not write, such as in ``sum(invoice.prepaid)``.
+#: The variable of a loop that the rule does not write, such as in `sum(invoice.prepaid)`.
 MEMBER: Final = "_member"
 
 
 class ExpressionError(Exception):
-    """An invalid expression; ``node`` is its location, ``hint`` the correction."""
+    """An invalid expression; `node` is its location, `hint` the correction."""
 
     def __init__(self, node: ast.AST | Node, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class ExpressionError(Exception):
 
 
 def as_number(operand: Node) -> Node:
-    """Return an exact number; its result is ``absent`` for an invalid one."""
+    """Return an exact number; its result is `absent` for an invalid one."""
     if operand.type.sort != "number":
         raise wrong(operand, "a number")
     if isinstance(operand, Literal):
@@ -50,7 +50,7 @@ def as_double(operand: Node) -> Node:
 
 
 def as_text(operand: Node) -> Node:
-    """Return a text to compare: the text that the mapping produced, or ``absent``."""
+    """Return a text to compare: the text that the mapping produced, or `absent`."""
     if operand.type.sort != "text":
         raise wrong(operand, "text", f"raw({ast.unparse(operand.at)})")
     return Field(operand.at, TEXT, operand, "text") if operand.type.is_value else operand
@@ -67,7 +67,7 @@ def as_string(operand: Node) -> Node:
 
 
 def as_date(operand: Node) -> Node:
-    """Return a date to compare; ``absent`` for an invalid date."""
+    """Return a date to compare; `absent` for an invalid date."""
     if operand.type.sort != "date":
         raise wrong(operand, "a date")
     return Call(operand.at, DATE, "date", (operand,)) if operand.type.is_value else operand

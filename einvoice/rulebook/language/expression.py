@@ -10,7 +10,7 @@ from einvoice.rulebook.language.types import Type
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Location of an expression: rule file (``en16931/BR-CO-10.toml``) and key (``assert``, ``ubl.when``)."""
+    """Location of an expression: rule file (`en16931/BR-CO-10.toml`) and key (`assert`, `ubl.when`)."""
 
     file: str
     key: str
@@ -40,7 +40,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``name in source``: ``source`` is a sequence, or a single value or group; ``type`` is the type of ``name``."""
+    """`name in source`: `source` is a sequence, or a single value or group; `type` is the type of `name`."""
 
     name: str
     source: Expression

@@ -15,7 +15,7 @@ def fields_of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
     """Return the fields of a class that rules may read, each with its class and whether it is a sequence.
 
     For a group, these are its terms, its boolean properties and its class variables that are text (syntax and root
-    element of the invoice); for a value, its attributes in the document (``scheme``, ``currency`` …). Rules cannot read
+    element of the invoice); for a value, its attributes in the document (`scheme`, `currency` …). Rules cannot read
     the location in the document.
     """
     key: Any = cls  # mypy treats a class as unhashable if its instances are
@@ -42,9 +42,9 @@ def _is_text(declared: object) -> bool:
 
 
 def type_of(owner: Type, name: str, group: str = "") -> Type:
-    """Return the type of a field of ``owner``, with its business terms.
+    """Return the type of a field of `owner`, with its business terms.
 
-    A class that represents several groups lists the terms of each group in turn; ``owner.group``, or else ``group``,
+    A class that represents several groups lists the terms of each group in turn; `owner.group`, or else `group`,
     selects the group.
     """
     cls, many = fields_of(owner.cls)[name]

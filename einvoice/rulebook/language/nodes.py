@@ -29,7 +29,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Literal(Node):
-    """A constant: a text, a boolean, a count (``int``), an exact number (``Decimal``) or a double (``float``)."""
+    """A constant: a text, a boolean, a count (`int`), an exact number (`Decimal`) or a double (`float`)."""
 
     value: str | bool | int | float | Decimal
 
@@ -43,10 +43,10 @@ class Name(Node):
 
 @dataclass(frozen=True, slots=True)
 class Field(Node):
-    """A field of a group, whose business terms are ``type.terms``, or what a value of the document consists of.
+    """A field of a group, whose business terms are `type.terms`, or what a value of the document consists of.
 
-    The ``number`` of a value is exact, and ``absent`` if it is invalid; its ``text`` is the one that the mapping
-    produced, its ``raw`` that of the document.
+    The `number` of a value is exact, and `absent` if it is invalid; its `text` is the one that the mapping
+    produced, its `raw` that of the document.
     """
 
     owner: Node
@@ -57,8 +57,8 @@ class Field(Node):
 class Call(Node):
     """A call of a function of the language, or an operator with its operands. These have the types that it takes.
 
-    Operators are ``+ - * /``, comparisons of two operands, ``and or not``, ``in`` (a value, and several constants) and
-    ``if`` (a test, and two alternatives). ``string`` is a text as functions take it, '' if it is absent.
+    Operators are `+ - * /`, comparisons of two operands, `and or not`, `in` (a value, and several constants) and
+    `if` (a test, and two alternatives). `string` is a text as functions take it, '' if it is absent.
     """
 
     function: str
@@ -67,7 +67,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``for name in source if …``: over a sequence, or over a single value or group and its further occurrences."""
+    """`for name in source if …`: over a sequence, or over a single value or group and its further occurrences."""
 
     name: str
     source: Node

@@ -34,11 +34,11 @@ PRESENT: Final = "[_value {clauses} if (_value := {member}) is not absent]"
 
 
 class Writer:
-    """Writes nodes as Python expressions, which have no side effects. Their globals are ``functions.GLOBALS``, and:
+    """Writes nodes as Python expressions, which have no side effects. Their globals are `functions.GLOBALS`, and:
 
     Attributes:
         numbers: the exact numbers that the code uses, by name.
-        lists: the names for code lists that it uses; see ``bind``.
+        lists: the names for code lists that it uses; see `bind`.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Writer:
         return node.name if isinstance(node, Name) else f"{self.write(node.owner)}.{node.name}"
 
     def _content(self, value: Node, name: str) -> str:
-        """Return the code that reads the content of a value, such as its ``text``."""
+        """Return the code that reads the content of a value, such as its `text`."""
         return self._read(Field(value.at, value.type, value, name))
 
     def _literal(self, node: Literal) -> str:
@@ -95,7 +95,7 @@ class Writer:
         return name
 
     def _loop(self, generator: Generator, template: str, source: str = "") -> str:
-        """Return a comprehension: ``template`` with ``{member}`` and ``{clauses}``; ``source`` replaces the first."""
+        """Return a comprehension: `template` with `{member}` and `{clauses}`; `source` replaces the first."""
         first, *others = generator.clauses
         source = source or self.source(first.source)
         with self.scope():

@@ -16,10 +16,10 @@ class Type:
     """The type of an expression: a class of the model or a plain type, single or a sequence.
 
     Attributes:
-        cls: a subclass of ``Group`` or ``Value``, or ``Decimal`` (a number), ``int`` (a count), ``float`` (a double),
-            ``str``, ``bool`` or ``datetime.date``.
+        cls: a subclass of `Group` or `Value`, or `Decimal` (a number), `int` (a count), `float` (a double),
+            `str`, `bool` or `datetime.date`.
         many: whether it is a sequence.
-        group: the business group that a shared class represents (``BG-20`` for an ``AllowanceCharge`` that is an
+        group: the business group that a shared class represents (`BG-20` for an `AllowanceCharge` that is an
             allowance); '' if it can be any of its groups.
         terms: the business terms that reading the value counts.
     """

@@ -1,4 +1,4 @@
-"""Build a program: read and check the rules of a stack, and compile the code that ``generate`` writes."""
+"""Build a program: read and check the rules of a stack, and compile the code that `generate` writes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class RuleSets:
 def contexts_of(ruleset: RuleSet, data: RuleData, known: Mapping[str, Contexts], copied_by: str = "") -> Contexts:
     """Return the contexts of a rule set, or those of the copies of its rules in the Schematron of another one.
 
-    ``known`` are those of its base. Raise ``RuleError`` for invalid ones.
+    `known` are those of its base. Raise `RuleError` for invalid ones.
     """
     adopted = [data.sets[name] for name in ruleset.adopted]
     copies = data.sets[copied_by] if copied_by else None
@@ -95,7 +95,7 @@ def build(
 ) -> tuple[Any, ...]:
     """Return the parts of a program as plain data: layers, rules, source of the code, exact numbers, code lists.
 
-    ``digests`` are those of the rule sets; ``copied_by`` is the rule set whose copies replace the rules of its base.
+    `digests` are those of the rule sets; `copied_by` is the rule set whose copies replace the rules of its base.
     """
     rule_sets = _rule_sets(data, tuple(digests.values()))
     contexts, definitions = rule_sets.contexts, rule_sets.definitions

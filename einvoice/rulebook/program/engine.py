@@ -25,9 +25,9 @@ class RuleBook:
         self._digests: dict[str, str] = {}
 
     def program(self, syntax: str, stack: Iterable[tuple[str, str]], copied_by: str = "") -> Program:
-        """Return the rules for ``UBL`` or ``CII`` of a stack: rule sets, each with its release.
+        """Return the rules for `UBL` or `CII` of a stack: rule sets, each with its release.
 
-        ``copied_by`` is the rule set of the stack whose copies replace the rules of its base; by default, none do.
+        `copied_by` is the rule set of the stack whose copies replace the rules of its base; by default, none do.
 
         Raises:
             LookupError: unknown rule set or release.

@@ -19,7 +19,7 @@ from einvoice.rulebook.program.optimize import Path, QuickWriter, local_name
 from einvoice.rulebook.program.typecheck import CheckedRule
 
 #: Arguments of the function of a context: the invoice, the function that reports a violation, and the functions
-#: ``descendants`` and ``with_vat`` for this invoice.
+#: `descendants` and `with_vat` for this invoice.
 _PARAMETERS: Final = "invoice, _report, descendants, with_vat"
 _SHARED: Final = "descendants, with_vat"
 _INDENT: Final = "    "
@@ -191,7 +191,7 @@ def _lines_of(rules: _Rules, writer: QuickWriter) -> list[str]:
 
 
 def _rule(name: str, checked: CheckedRule, writer: QuickWriter) -> list[str]:
-    """Compute each ``let`` as late as possible: for ``when``, for ``assert``, or for the violation."""
+    """Compute each `let` as late as possible: for `when`, for `assert`, or for the violation."""
     pending = list(checked.lets)
     if not checked.when:
         return _assertion(name, checked, pending, writer)
@@ -230,7 +230,7 @@ def _situations(rule: str) -> str:
 
 
 def _take_needed(pending: list[tuple[str, Expression]], expression: Expression) -> list[tuple[str, Expression]]:
-    """Remove from ``pending`` and return the lets that ``expression`` uses, directly or through another ``let``."""
+    """Remove from `pending` and return the lets that `expression` uses, directly or through another `let`."""
     names = set(expression.names)
     needed: list[tuple[str, Expression]] = []
     for let in reversed(pending):

@@ -2,9 +2,9 @@
 
 Expressions have no side effects, so parts of them may be evaluated earlier, or not at all:
 
-- ``any`` and ``all`` over a term, or over a list of the model, test the first occurrence without a generator. Nearly
+- `any` and `all` over a term, or over a list of the model, test the first occurrence without a generator. Nearly
   all terms and most lists have only one.
-- ``any`` and counts over groups of the document that have a certain text look at those in an index, if there are any.
+- `any` and counts over groups of the document that have a certain text look at those in an index, if there are any.
 - Sums and counts over an empty list are zero without a comprehension, and its members distinct.
 - The sum over a list with one member is that member.
 - A field that several rules of a context read, or an index, is read once, into a local variable.
@@ -29,7 +29,7 @@ _MIN_READS: Final = 2
 _MAX_STEPS: Final = 4
 """Maximum number of steps of a path that local variables hold."""
 
-#: A variable and the steps that are read from it: ``("line", ".taxes", "[0]")``.
+#: A variable and the steps that are read from it: `("line", ".taxes", "[0]")`.
 Path: TypeAlias = tuple[str, ...]
 
 
@@ -90,7 +90,7 @@ class QuickWriter(Writer):
         return found
 
     def reading(self, path: Path | str) -> str:
-        """Return the code for what a local variable holds; the first member of an empty list is ``absent``."""
+        """Return the code for what a local variable holds; the first member of an empty list is `absent`."""
         if isinstance(path, str):
             return path
         owner = self._resolved(path[:-1])
@@ -192,7 +192,7 @@ class QuickWriter(Writer):
         return self._zero_if_empty(members, code)
 
     def _call_sum(self, addends: Generator, template: str = "{}") -> str:
-        """Write ``sum``; ``template`` has a function of the sum, which is 0 for 0."""
+        """Write `sum`; `template` has a function of the sum, which is 0 for 0."""
         call = super()._call_sum(addends)
         match addends.clauses:
             case [Clause(name, Name() as members, ())] if members.type.many:
@@ -202,7 +202,7 @@ class QuickWriter(Writer):
         return self._zero_if_empty(addends, template.format(call))
 
     def _call_round2(self, number: Node) -> str:
-        """Write ``round2``; the sum over an empty list needs no rounding."""
+        """Write `round2`; the sum over an empty list needs no rounding."""
         match number:
             case Call(function="sum", operands=[Generator() as addends]):
                 return self._call_sum(addends, "round2({})")
@@ -217,7 +217,7 @@ class QuickWriter(Writer):
     def _narrowed(self, clauses: Sequence[Clause], *required: Node) -> tuple[str, str]:
         """Return the groups of a loop that have a certain text in a field, if the loop requires one, from an index.
 
-        Return also the test that there are any, unless they are those of ``with_vat``; "" if the groups stay.
+        Return also the test that there are any, unless they are those of `with_vat`; "" if the groups stay.
         """
         groups = clauses[0].source
         is_lookup = isinstance(groups, Call) and groups.function == "descendants"

@@ -53,7 +53,7 @@ class Layer(NamedTuple):
 
 
 class Program:
-    """The compiled rules of one syntax, in certain layers and releases; ``build`` makes the arguments.
+    """The compiled rules of one syntax, in certain layers and releases; `build` makes the arguments.
 
     Functions are given as source or, as `with_code` has them, compiled.
     """
@@ -85,7 +85,7 @@ class Program:
 
         Those of contexts with the same first loop are ordered by what it runs over, such as lines, then by context.
 
-        ``groups`` are all groups of the invoice, if the reader has just collected them.
+        `groups` are all groups of the invoice, if the reader has just collected them.
         """
         violations: list[_Reported] = []
         report, descendants, with_vat = violations.append, descendants_of(invoice, groups), VatIndex()
@@ -148,7 +148,7 @@ def _deferred(name: str, function: str | CodeType, module: dict[str, Any]) -> Ca
 class Violation:
     """A rule that an invoice violates, at one place.
 
-    ``contents`` holds the content of each name of the rule, ``notes`` says which of its notes apply. ``situation`` is
+    `contents` holds the content of each name of the rule, `notes` says which of its notes apply. `situation` is
     the one that applies: its position among those of the rule, and the contents of its names; empty if none applies.
     """
 
@@ -252,7 +252,7 @@ class Violation:
     def values(self) -> dict[str, Any]:
         """The values that texts may quote; absent ones are left out.
 
-        These are the ``let`` names, the paths that the texts quote, ``actual``, and ``difference`` (actual minus
+        These are the `let` names, the paths that the texts quote, `actual`, and `difference` (actual minus
         expected) if both are numbers.
         """
         if self.diagnosis and not self.diagnosis.leads:
@@ -279,7 +279,7 @@ class Violation:
         return {path: it.text for path, it in contents.items() if isinstance(it, Value) and it.value is not absent}
 
     def _along(self, path: str) -> list[Any]:
-        """Return everything that ``path`` leads through, from its first name to its end."""
+        """Return everything that `path` leads through, from its first name to its end."""
         if not path:
             return []
         first, *steps = path.split(".")
@@ -293,7 +293,7 @@ class Violation:
 
 
 def _plain(content: Any) -> Any:
-    """Return the number, text, boolean or date for ``content``; ``absent`` for a group, a sequence or no value."""
+    """Return the number, text, boolean or date for `content`; `absent` for a group, a sequence or no value."""
     if isinstance(content, Number | Date):
         return content.raw if content.value is absent else content.value
     if isinstance(content, Value):

@@ -39,7 +39,7 @@ _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
 class CheckedSituation(NamedTuple):
-    """A situation of a rule, its ``let`` values, and its condition; None for a situation that always applies."""
+    """A situation of a rule, its `let` values, and its condition; None for a situation that always applies."""
 
     situation: Situation
     lets: _Lets
@@ -96,7 +96,7 @@ def check_standard(definition: Definition, contexts: Contexts) -> CheckedRule | 
 
 
 class _Checker:
-    """Checks one rule; ``names`` grows with every ``let``."""
+    """Checks one rule; `names` grows with every `let`."""
 
     def __init__(self, definition: Definition, resolved: ResolvedRule, scope: Scope) -> None:
         self.definition = definition
@@ -171,7 +171,7 @@ class _Checker:
     def _path_to(self, term: str, read: list[Expression], lets: _Lets) -> str:
         """Return a path to the single value of a term that expressions read; '' if there is none.
 
-        It can be the name of a ``let`` value that is the first of several.
+        It can be the name of a `let` value that is the first of several.
         """
         single = (path for path in _paths(read, self.names) if term in self._terms_at(path))
         first = (name for name, it in lets if term in self._terms_at(_path_of_first(it), through_many=True))
@@ -244,7 +244,7 @@ class _Checker:
         return {lang: own.get(lang, {}) | self.definition.texts_of_notes(lang) for lang in languages()}
 
     def _quotes(self, texts: Mapping[str, Mapping[str, str]], prefix: str = "") -> tuple[str, ...]:
-        """Return the paths that the texts quote; raise ``RuleError`` for a name that violations do not have."""
+        """Return the paths that the texts quote; raise `RuleError` for a name that violations do not have."""
         paths: dict[str, None] = {}
         for language, by_key in texts.items():
             for key, text in by_key.items():
@@ -286,7 +286,7 @@ def _steps(source: str) -> tuple[tuple[str, ...], ...]:
 class _InlineLoops(ast.NodeTransformer):
     """Replaces each loop variable with the source of its loop.
 
-    ``seller.name for seller in invoice.seller`` becomes ``invoice.seller.name``, the path that it reads.
+    `seller.name for seller in invoice.seller` becomes `invoice.seller.name`, the path that it reads.
     """
 
     def __init__(self) -> None:
@@ -307,7 +307,7 @@ class _InlineLoops(ast.NodeTransformer):
 
 
 def _path_of_first(expression: Expression) -> str:
-    """Return the path to the values that ``first(value for … in …)`` selects from; "" for another expression."""
+    """Return the path to the values that `first(value for … in …)` selects from; "" for another expression."""
     call = ast.parse(expression.source.strip(), mode="eval").body
     if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "first" and len(call.args) == 1):
         return ""
@@ -317,7 +317,7 @@ def _path_of_first(expression: Expression) -> str:
 
 
 def _calculated_from(term: str, lets: _Lets) -> list[str]:
-    """Return the names of ``let`` values that are calculated from a term, directly or from each other."""
+    """Return the names of `let` values that are calculated from a term, directly or from each other."""
     names: list[str] = []
     for name, it in lets:
         if term in it.terms or not it.names.isdisjoint(names):
@@ -326,10 +326,10 @@ def _calculated_from(term: str, lets: _Lets) -> list[str]:
 
 
 def terms_at(path: str, names: Mapping[str, Type], group: str = "", *, through_many: bool = False) -> tuple[str, ...]:
-    """Return the business terms at the end of a path of single groups, or of any groups if ``through_many``.
+    """Return the business terms at the end of a path of single groups, or of any groups if `through_many`.
 
-    A path from a ``let`` value, which is not in ``names``, has no terms, like one that leads through a sequence.
-    ``group`` is that of the context: the period of a line has other terms than that of the invoice.
+    A path from a `let` value, which is not in `names`, has no terms, like one that leads through a sequence.
+    `group` is that of the context: the period of a line has other terms than that of the invoice.
     """
     first, *steps = path.split(".")
     if first not in names:

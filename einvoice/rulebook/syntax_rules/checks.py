@@ -1,4 +1,4 @@
-"""The checks of syntax rules: functions that the column ``check`` of the tables names.
+"""The checks of syntax rules: functions that the column `check` of the tables names.
 
 A check receives the rule, an element of its context and the elements that its path leads to, and returns whether the
 rule is violated. A check of single elements receives the elements and returns those that violate the rule.
@@ -50,7 +50,7 @@ _NUMBER_FORM: Final = r"{sign}\d+([.]\d{{1,{decimals}}})?"
 _MAX_DIGITS: Final = 4
 """Of a code that is a number, such as 0088."""
 _CODE_CHECKS: Final = ("in_code_list", "in_code_list_any_case", "in_code_list_exactly", "in_code_list_or_creditor")
-#: Checks whose argument is a choice; see ``one_of``.
+#: Checks whose argument is a choice; see `one_of`.
 _CHOICE_CHECKS: Final = ("one_of", "in_currency_exactly")
 CURRENCY_CHECKS: Final = ("in_currency", "in_currency_exactly", "in_invoice_currency")
 
@@ -65,7 +65,7 @@ def minimum(rule: SyntaxRule) -> int:
 
 
 def per_context(*, always: bool = False, needed: Select | None = None) -> Callable[[IsViolated], IsViolated]:
-    """Register a check of the elements found in one context; ``Check`` describes the arguments."""
+    """Register a check of the elements found in one context; `Check` describes the arguments."""
 
     def register(check: IsViolated) -> IsViolated:
         CHECKS[check.__name__] = Check(_each(check), always=always, needed=needed)
@@ -109,7 +109,7 @@ def forbidden(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_context()
 def at_most(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The element must occur at most ``argument`` times."""
+    """The element must occur at most `argument` times."""
     return len(found) > int(rule.argument)
 
 
@@ -143,44 +143,44 @@ def _different(rule: SyntaxRule, found: Found) -> Found:
 
 @per_context(needed=_different)
 def equals(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """If the element occurs, one of its occurrences must have the text ``argument``."""
+    """If the element occurs, one of its occurrences must have the text `argument`."""
     return len(_different(rule, found)) == len(found)
 
 
 @per_context()
 def at_most_distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The occurrences must have at most ``argument`` different texts."""
+    """The occurrences must have at most `argument` different texts."""
     return len({text(node) for node in found}) > int(rule.argument)
 
 
 @per_context()
 def at_most_distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Same as ``at_most_distinct``, with normalized white space."""
+    """Same as `at_most_distinct`, with normalized white space."""
     return len({normalize_space(text(node)) for node in found}) > int(rule.argument)
 
 
 @per_context()
 def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The element may occur only if the condition ``argument`` holds for the context."""
+    """The element may occur only if the condition `argument` holds for the context."""
     return not rule.condition(rule.argument)(context)
 
 
 @per_element()
 def meets(rule: SyntaxRule, found: Found) -> Found:
-    """The element must meet the condition ``argument``."""
+    """The element must meet the condition `argument`."""
     is_met = rule.condition(rule.argument)
     return [element for element in found if not is_met(element)]
 
 
 @per_context()
 def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The element may occur only inside an element named ``argument``."""
+    """The element may occur only inside an element named `argument`."""
     return next(context.iterancestors(qualified(rule.argument)), None) is None
 
 
 @per_element()
 def in_code_list(rule: SyntaxRule, found: Found) -> Found:
-    """After white space is normalized, the text must be a code in the list ``argument``."""
+    """After white space is normalized, the text must be a code in the list `argument`."""
     allowed, attribute = _code_list(rule), rule.attribute
     violating = []
     for node in found:
@@ -194,23 +194,23 @@ def in_code_list(rule: SyntaxRule, found: Found) -> Found:
 
 @per_element()
 def in_code_list_any_case(rule: SyntaxRule, found: Found) -> Found:
-    """Same as ``in_code_list``, in upper or lower case."""
+    """Same as `in_code_list`, in upper or lower case."""
     allowed = _code_list(rule)
     return [node for node in found if normalize_space(content(rule, node).upper()) not in allowed]
 
 
 @per_element()
 def in_code_list_exactly(rule: SyntaxRule, found: Found) -> Found:
-    """Same as ``in_code_list``, without normalizing white space."""
+    """Same as `in_code_list`, without normalizing white space."""
     allowed = _code_list(rule)
     return [node for node in found if content(rule, node) not in allowed]
 
 
 @per_element()
 def one_of(rule: SyntaxRule, found: Found) -> Found:
-    """The text must be empty or a code of the choice ``argument``, without normalizing white space.
+    """The text must be empty or a code of the choice `argument`, without normalizing white space.
 
-    A choice names codes (``102``), code lists (``<icd>``) and codes excluded from these lists (``-0241``).
+    A choice names codes (`102`), code lists (`<icd>`) and codes excluded from these lists (`-0241`).
     """
     allowed = choice(rule)
     return [node for node in found if (code := content(rule, node)) and code not in allowed]
@@ -218,7 +218,7 @@ def one_of(rule: SyntaxRule, found: Found) -> Found:
 
 @functools.cache
 def choice(rule: SyntaxRule) -> frozenset[str]:
-    """Return the codes of the choice in the argument of a rule; ``one_of`` describes its notation."""
+    """Return the codes of the choice in the argument of a rule; `one_of` describes its notation."""
     allowed: set[str] = set()
     for word in rule.argument.split(" "):
         if word.startswith("<"):
@@ -232,14 +232,14 @@ def choice(rule: SyntaxRule) -> frozenset[str]:
 
 @per_element()
 def matches(rule: SyntaxRule, found: Found) -> Found:
-    """The pattern ``argument``, in the notation of XPath, must occur in the text."""
+    """The pattern `argument`, in the notation of XPath, must occur in the text."""
     form = patterns.compile(rule.argument)
     return [node for node in found if not form.search(content(rule, node))]
 
 
 @per_element()
 def max_length(rule: SyntaxRule, found: Found) -> Found:
-    """The text must have at most ``argument`` characters."""
+    """The text must have at most `argument` characters."""
     return [node for node in found if len(content(rule, node)) > int(rule.argument)]
 
 
@@ -251,7 +251,7 @@ def non_blank(rule: SyntaxRule, found: Found) -> Found:
 
 @per_element()
 def is_date(rule: SyntaxRule, found: Found) -> Found:
-    """The text must be a date of the years ``argument`` (2000-2099): in UBL 2026-12-31, in CII it begins 20261231."""
+    """The text must be a date of the years `argument` (2000-2099): in UBL 2026-12-31, in CII it begins 20261231."""
     first, last = rule.argument.split("-")
     return [node for node in found if not first <= _date(content(rule, node), rule.syntax)[:4] <= last]
 
@@ -267,9 +267,9 @@ def _date(written: str, syntax: str) -> str:
 
 @per_element()
 def number_form(rule: SyntaxRule, found: Found) -> Found:
-    """The text must be a number in the form ``argument``, without regard to white space around it.
+    """The text must be a number in the form `argument`, without regard to white space around it.
 
-    ``19.2`` is a number with at most 2 decimals, and at most 19 characters other than the point; ``-19.2`` may have a
+    `19.2` is a number with at most 2 decimals, and at most 19 characters other than the point; `-19.2` may have a
     minus sign, which counts.
     """
     size, _, decimals = rule.argument.lstrip("-").partition(".")
@@ -280,7 +280,7 @@ def number_form(rule: SyntaxRule, found: Found) -> Found:
 
 @per_element()
 def with_attribute(rule: SyntaxRule, found: Found) -> Found:
-    """The element must have the attribute ``argument``."""
+    """The element must have the attribute `argument`."""
     return [node for node in found if rule.argument not in node.attrib]
 
 
@@ -292,7 +292,7 @@ def distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_element(blank=True)
 def not_blank(rule: SyntaxRule, blank: Found) -> Found:
-    """An element without children must not be blank, unless the document names it ``argument``, with that prefix."""
+    """An element without children must not be blank, unless the document names it `argument`, with that prefix."""
     return [element for element in blank if not rule.argument or _written(element) != rule.argument]
 
 
@@ -337,6 +337,6 @@ def _lists(rule: SyntaxRule) -> tuple[tuple[str, ...], frozenset[str]]:
 
 @functools.cache
 def _code_list(rule: SyntaxRule) -> frozenset[str]:
-    """Return the codes of the rule's list, without the excluded ones (``countries -1A``)."""
+    """Return the codes of the rule's list, without the excluded ones (`countries -1A`)."""
     name, *excluded = rule.argument.split(" -")
     return rule.codes(name, rule.syntax).difference(excluded)

@@ -38,7 +38,7 @@ def date(rule: SyntaxRule, dates: Found) -> Found:
 
 @per_element()
 def eight_digits(rule: SyntaxRule, dates: Found) -> Found:
-    """The text must be eight digits, or contain them if ``argument`` is ``within``; they need not be a date."""
+    """The text must be eight digits, or contain them if `argument` is `within`; they need not be a date."""
     if rule.argument == "within":
         return [element for element in dates if _EIGHT.search(text(element)) is None]
     return [element for element in dates if _EIGHT.fullmatch(text(element).strip(BLANKS)) is None]
@@ -52,7 +52,7 @@ def with_scheme(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_context()
 def one_child(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """If the element occurs, its occurrences must have exactly one child ``argument`` in total."""
+    """If the element occurs, its occurrences must have exactly one child `argument` in total."""
     return sum(1 for node in found for _ in below(node, rule.argument)) != 1
 
 

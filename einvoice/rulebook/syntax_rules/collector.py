@@ -66,23 +66,23 @@ class SyntaxViolation(NamedTuple):
 
     @property
     def attribute(self) -> str | None:
-        """The attribute of ``element`` to report; None for the element itself or a missing attribute."""
+        """The attribute of `element` to report; None for the element itself or a missing attribute."""
         return self.rule.attribute if self.found else None
 
     @property
     def values(self) -> dict[str, object]:
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
-        A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
-        currency that is given has ``code``; if the invoice has another one, that is ``required``, and where none is
-        given ``invoice_currency``. A code that is not among a few allowed ones has these as ``allowed``. An empty
-        element that the XML schema requires has the name of its parent as ``required_in``. An element that is forbidden
-        because of another one, or of an attribute, has the name of this condition, and that content as ``deciding``.
-        Elements that their parents have only once each are ``one_each``. Entries of a payee that are given more than
-        once have their number as ``several``. An amount with more than digits and a point is ``not_a_number``; if only
-        white space around it is too much, it is ``without_space``. Several contents where one is allowed are
-        ``distinct``. Of elements that are required together, a missing one is ``without_`` with its name.
-        Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
+        A wrong code that can be recognised also has `code`, and `intended`: the code that is probably meant. A
+        currency that is given has `code`; if the invoice has another one, that is `required`, and where none is
+        given `invoice_currency`. A code that is not among a few allowed ones has these as `allowed`. An empty
+        element that the XML schema requires has the name of its parent as `required_in`. An element that is forbidden
+        because of another one, or of an attribute, has the name of this condition, and that content as `deciding`.
+        Elements that their parents have only once each are `one_each`. Entries of a payee that are given more than
+        once have their number as `several`. An amount with more than digits and a point is `not_a_number`; if only
+        white space around it is too much, it is `without_space`. Several contents where one is allowed are
+        `distinct`. Of elements that are required together, a missing one is `without_` with its name.
+        Texts of rules in the rule language call the content `actual`; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
         if self.found and len(self.element) and self.rule.attribute is None:
@@ -138,7 +138,7 @@ class SyntaxViolation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the element or attribute, with the usual prefix: ``cbc:EndpointID/@schemeID``."""
+        """The name of the element or attribute, with the usual prefix: `cbc:EndpointID/@schemeID`."""
         name = location.name(self.element.tag)
         return f"{name}/@{self.attribute}" if self.attribute else name
 

@@ -15,13 +15,13 @@ _SIRET: Final = "0009"
 
 @per_context()
 def siret_of_siren(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The first SIRET (scheme 0009) must have 14 digits and begin with the SIREN (0002) at the path ``argument``."""
+    """The first SIRET (scheme 0009) must have 14 digits and begin with the SIREN (0002) at the path `argument`."""
     return _is_wrong_siret(rule, context, found, required=True)
 
 
 @per_context()
 def siret_of_any_siren(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Same as ``siret_of_siren``; without a SIREN, 14 digits are enough."""
+    """Same as `siret_of_siren`; without a SIREN, 14 digits are enough."""
     return _is_wrong_siret(rule, context, found, required=False)
 
 
@@ -36,14 +36,14 @@ def _is_wrong_siret(rule: SyntaxRule, context: Any, found: Found, *, required: b
 
 @per_context()
 def value_or_quantity(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The context must have one of two elements: a value, or a quantity with a unit; ``argument`` names them."""
+    """The context must have one of two elements: a value, or a quantity with a unit; `argument` names them."""
     value, measure = (below(context, name) for name in rule.argument.split())
     return bool(measure) if value else not any(it.get("unitCode") for it in measure)
 
 
 @per_context(always=True)
 def french_vat_category(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The VAT category must be in the code list ``argument``; a line that is a group or an information needs none."""
+    """The VAT category must be in the code list `argument`; a line that is a group or an information needs none."""
     if found:
         return rule.codes(rule.argument, rule.syntax).isdisjoint(map(text, found))
     kinds = texts(context.getparent().getparent(), "ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode")

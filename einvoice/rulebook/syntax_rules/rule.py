@@ -22,7 +22,7 @@ class Name(NamedTuple):
     Attributes:
         text: the name as lxml writes it, or the ending.
         namespace: namespace that an ending requires; "" for any.
-        is_ending: whether ``text`` is an ending.
+        is_ending: whether `text` is an ending.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Path(NamedTuple):
 
 @dataclass(eq=False)
 class SyntaxRule:
-    """A row: in each element that ``context`` matches, the elements at ``path`` must pass ``check``.
+    """A row: in each element that `context` matches, the elements at `path` must pass `check`.
 
     Attributes:
         order: position of the row among all rows of its syntax.
@@ -99,15 +99,15 @@ class SyntaxRule:
         return self.ruleset
 
     def codes(self, name: str, syntax: str | None = None) -> frozenset[str]:
-        """Return the codes of a list in the release to validate by; ``codelists.codes`` describes the arguments."""
+        """Return the codes of a list in the release to validate by; `codelists.codes` describes the arguments."""
         return codelists.codes(name, self._release_of(name), syntax, self.data)
 
     def codes_by_name(self, name: str) -> Mapping[str, str]:
-        """Return the codes of a list in the rule's syntax as ``codelists.by_name`` does."""
+        """Return the codes of a list in the rule's syntax as `codelists.by_name` does."""
         return codelists.by_name(name, self._release_of(name), self.syntax, self.data)
 
     def ordered_codes(self, name: str, syntax: str | None = None) -> tuple[str, ...]:
-        """Return the codes as ``codes`` does, but in the order of the official list."""
+        """Return the codes as `codes` does, but in the order of the official list."""
         return codelists.ordered(name, self._release_of(name), syntax, self.data)
 
     def _release_of(self, code_list: str) -> str | None:
@@ -181,7 +181,7 @@ def parse(text: str) -> Path:
 
 @functools.cache
 def step(text: str) -> Step:
-    """Parse a step of a path: ``cac:Party[vat]``."""
+    """Parse a step of a path: `cac:Party[vat]`."""
     names, _, condition = text.partition("[")
     return Step(tuple(_name(name) for name in names.split("|")), condition.rstrip("]"))
 

@@ -1,10 +1,10 @@
 """What stops the official Schematron.
 
-An expression of XPath can raise an error: a function that takes one item, such as ``normalize-space``, if its path
+An expression of XPath can raise an error: a function that takes one item, such as `normalize-space`, if its path
 leads to several (XPath 2.0, err:XPTY0004), and a comparison with a number if the text is none (err:FORG0001). The
-Schematron then stops: its layer has no result, whatever else it would have reported. The files ``stops/ubl.csv`` and
-``stops/cii.csv`` of a rule set list such expressions, with the rule that has them. What ends the path says how it is
-read: as one element, ``/text()`` as one text node, ``/number()`` as a number.
+Schematron then stops: its layer has no result, whatever else it would have reported. The files `stops/ubl.csv` and
+`stops/cii.csv` of a rule set list such expressions, with the rule that has them. What ends the path says how it is
+read: as one element, `/text()` as one text node, `/number()` as a number.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ READ_AS: Final = {"/text()": SINGLE_TEXT, "/number()": NUMERIC}
 
 @per_context()
 def single(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The rule ``argument`` of the Schematron reads the elements as one item."""
+    """The rule `argument` of the Schematron reads the elements as one item."""
     return len(found) > 1
 
 
 @per_context()
 def single_text(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The rule ``argument`` reads the text nodes as one item; the collector lists an element for each.
+    """The rule `argument` reads the text nodes as one item; the collector lists an element for each.
 
     An empty element has none.
     """
@@ -45,5 +45,5 @@ def single_text(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_element()
 def numeric(rule: SyntaxRule, found: Found) -> Found:
-    """The rule ``argument`` of the Schematron compares the text with a number."""
+    """The rule `argument` of the Schematron compares the text with a number."""
     return [element for element in found if double(Text(text(element))) is absent]

@@ -75,7 +75,7 @@ class Node:
         return (self._below or self._grow()).endings
 
     def below(self, tag: str) -> Iterator[Node]:
-        """Yield the nodes that an element named ``tag`` leads to."""
+        """Yield the nodes that an element named `tag` leads to."""
         children, endings = self._below or self._grow()
         if tag in children:
             yield children[tag]
@@ -160,12 +160,12 @@ class RuleTable:
 
 
 def rule_table(syntax: str, stack: Stack, profile: str = "", data: RuleData | None = None) -> RuleTable:
-    """Return the rules of ``UBL`` or ``CII`` in the rule sets of a stack.
+    """Return the rules of `UBL` or `CII` in the rule sets of a stack.
 
     Args:
-        syntax: ``UBL`` or ``CII``.
+        syntax: `UBL` or `CII`.
         stack: the rule sets, each with its release.
-        profile: the Factur-X profile (``minimum`` …) whose rules are added; "" for none.
+        profile: the Factur-X profile (`minimum` …) whose rules are added; "" for none.
         data: the rule data; None is the shipped one.
     """
     return _rule_table(syntax, stack, profile, data or shipped())
@@ -208,7 +208,7 @@ def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
 
 
 def stop_rows(folder: FilePath, name: str) -> Iterator[list[str]]:
-    """Yield what stops the Schematron of a rule set for a syntax or a profile, as ``rows`` does; see ``stops``."""
+    """Yield what stops the Schematron of a rule set for a syntax or a profile, as `rows` does; see `stops`."""
     path = folder / stops.FOLDER / f"{name.lower()}.csv"
     for rule, context, read, since, until in cache.table(path)[1:] if path.exists() else ():
         check, elements = _check_of(read)
@@ -229,7 +229,7 @@ def _check_of(path: str) -> tuple[str, str]:
 
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
-    """Yield the rows of a Factur-X profile as ``rows`` does, with the code in this profile; that of the row is last.
+    """Yield the rows of a Factur-X profile as `rows` does, with the code in this profile; that of the row is last.
 
     They are the same in all releases.
     """

@@ -29,7 +29,7 @@ _CREDIT_NOTE: Final = qualified("cn:CreditNote")
 
 @per_element()
 def decimals(rule: SyntaxRule, amounts: Found) -> Found:
-    """At most ``argument`` characters after the decimal point, white space included."""
+    """At most `argument` characters after the decimal point, white space included."""
     allowed = int(rule.argument)
     violating = []
     for amount in amounts:
@@ -73,7 +73,7 @@ def payee_not_seller(rule: SyntaxRule, occurrences: Occurrences) -> list[Any]:
 
 @per_element()
 def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
-    """The currency of an amount must be a code of the list ``argument``; a missing currency violates the rule."""
+    """The currency of an amount must be a code of the list `argument`; a missing currency violates the rule."""
     known = rule.codes(rule.argument)
     violating = []
     for amount in amounts:
@@ -85,7 +85,7 @@ def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
 
 @per_element()
 def in_currency_exactly(rule: SyntaxRule, amounts: Found) -> Found:
-    """Same as ``in_currency``, with a choice as ``argument`` and without normalizing white space."""
+    """Same as `in_currency`, with a choice as `argument` and without normalizing white space."""
     known = choice(rule)
     return [amount for amount in amounts if amount.get("currencyID") not in known]
 
@@ -106,7 +106,7 @@ def calendar_date(rule: SyntaxRule, dates: Found) -> Found:
 
 @per_element()
 def in_code_list_or_creditor(rule: SyntaxRule, identifiers: Found) -> Found:
-    """Same as ``in_code_list``; seller and payee may also have a creditor identifier (BT-90) with the scheme SEPA."""
+    """Same as `in_code_list`; seller and payee may also have a creditor identifier (BT-90) with the scheme SEPA."""
     return [node for node in in_code_list(rule, identifiers) if not _is_creditor(node)]
 
 
@@ -118,7 +118,7 @@ def _is_creditor(identifier: Any) -> bool:
 
 @per_element()
 def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
-    """Three characters between the first two number signs of a note must be a code of the list ``argument``.
+    """Three characters between the first two number signs of a note must be a code of the list `argument`.
 
     The official rule searches the list as one text, so the end of one code and the beginning of the next match too.
     """
@@ -133,7 +133,7 @@ def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
 
 @per_element()
 def subject_in_code_list_text(rule: SyntaxRule, notes: Found) -> Found:
-    """The text between the first two number signs of a note must be a part of the list ``argument``, of any length.
+    """The text between the first two number signs of a note must be a part of the list `argument`, of any length.
 
     If there is only one number sign, this text is empty, and every list contains it.
     """

@@ -14,7 +14,7 @@ def text(element: Any) -> str:
 
 
 def below(element: Any, path: str) -> list[Any]:
-    """Return the elements that a path such as ``cac:TaxScheme/cbc:ID`` leads to, in document order."""
+    """Return the elements that a path such as `cac:TaxScheme/cbc:ID` leads to, in document order."""
     nodes = [element]
     for tag in _tags(path):
         nodes = [child for node in nodes for child in node if child.tag == tag]
@@ -22,7 +22,7 @@ def below(element: Any, path: str) -> list[Any]:
 
 
 def texts(element: Any, path: str) -> list[str]:
-    """Return the texts of the elements that ``path`` selects."""
+    """Return the texts of the elements that `path` selects."""
     return [text(node) for node in below(element, path)]
 
 

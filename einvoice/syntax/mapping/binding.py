@@ -11,7 +11,7 @@ A table is a tree of rows in schema order::
     leaf("cac:PartyName/cbc:Name", …)               # every value has its own wrapper
     constant("cbc:NetworkID", "NA")                 # required by the XML schema, no business term
 
-A field that begins with ``../`` belongs to the parent group. The model defines the type and cardinality of a field.
+A field that begins with `../` belongs to the parent group. The model defines the type and cardinality of a field.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def leaf(
     foreign: Mapping[str, str] | None = None,
     track: str = "",
 ) -> Row:
-    """Return the row of a business term; ``track`` records the wrapper of the value, even if it is empty."""
+    """Return the row of a business term; `track` records the wrapper of the value, even if it is empty."""
     path, _, attribute = path.partition("/@")
     return Row(_steps(path), _field(field), attribute or None, view=view, root=root, default=default, foreign=foreign,
                track=track, of_parent=field.startswith("../"))  # fmt: skip
@@ -110,7 +110,7 @@ def constant(path: str, text: str) -> Row:
 
 @functools.cache
 def qualified(name: str) -> str:
-    """Return ``cbc:ID`` as lxml writes it: ``{namespace}ID``."""
+    """Return `cbc:ID` as lxml writes it: `{namespace}ID`."""
     prefix, _, local = name.partition(":")
     return f"{{{NAMESPACES[prefix]}}}{local}"
 
@@ -128,7 +128,7 @@ class State:
     """Meaning of the elements at one path, as the table defines it.
 
     Attributes:
-        kind: ``WRAPPER``, ``LEAF``, ``GROUP`` or ``UNMAPPED``.
+        kind: `WRAPPER`, `LEAF`, `GROUP` or `UNMAPPED`.
         field, cls, many, of_parent: field that holds the content, its type, whether it is a list, and whether it
             belongs to the parent group.
         view: function that returns the text as the official rules of this syntax compare it; None if they compare it
@@ -157,7 +157,7 @@ class State:
 class Table:
     """Binding of one syntax: rows for the writer, states for the reader.
 
-    ``misplaced_groups`` are rows of groups that are only recognized as misplaced. ``misplaced`` are the states of all
+    `misplaced_groups` are rows of groups that are only recognized as misplaced. `misplaced` are the states of all
     groups that are recognized in any parent element, by tag.
     """
 
@@ -192,7 +192,7 @@ class Table:
     def _add(
         self, rows: tuple[Row, ...], parent: State, owner: type[Group], owner_parent: type[Group], repeated: State
     ) -> None:
-        """Add ``rows`` below ``parent``. Fields are those of ``owner``, ``../`` fields those of ``owner_parent``."""
+        """Add `rows` below `parent`. Fields are those of `owner`, `../` fields those of `owner_parent`."""
         for row in rows:
             state = previous = parent
             for step in row.path:

@@ -31,12 +31,12 @@ from einvoice.syntax.mapping.binding import Row, Table, constant, group, leaf, w
 
 
 def _registered_for(raw: str) -> str:
-    """Return ``VAT`` for the text that the official rules treat as VAT: exactly ``VA``."""
+    """Return `VAT` for the text that the official rules treat as VAT: exactly `VA`."""
     return "VAT" if raw == "VA" else ""
 
 
 def _tax_type(raw: str) -> str:
-    """Return ``VAT`` for text that the official rules treat as VAT, ignoring case but not white space."""
+    """Return `VAT` for text that the official rules treat as VAT, ignoring case but not white space."""
     return "VAT" if raw.upper() == "VAT" else ""
 
 

@@ -34,12 +34,12 @@ def unchanged(group: Any) -> None:
 
 
 def present(*contents: Any) -> list[Any]:
-    """Return the contents that are not ``absent``."""
+    """Return the contents that are not `absent`."""
     return [content for content in contents if content is not absent]
 
 
 def joined(texts: Sequence[Text], between: str) -> Text:
-    """Return the texts as one, the same one only once; ``absent`` if there is none."""
+    """Return the texts as one, the same one only once; `absent` if there is none."""
     if len(texts) < 2:
         return first(texts)
     different = dict.fromkeys(text.raw.strip() for text in texts if text.filled)
@@ -274,7 +274,7 @@ def _lines_to_ubl(invoice: Invoice) -> None:
 
 
 def _has_top(line: Line, parents: dict[int, Line | None]) -> bool:
-    """Return whether the parents of ``line`` end at a top-level line; they may form a cycle."""
+    """Return whether the parents of `line` end at a top-level line; they may form a cycle."""
     ancestor: Line | None = line
     for _ in range(_DEEPEST):
         if ancestor is None:

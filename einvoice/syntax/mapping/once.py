@@ -86,7 +86,7 @@ def _itself(invoice: Invoice) -> Iterable[Invoice]:
     return (invoice,)
 
 
-#: Applied before ``GROUPS`` to an invoice that was read from a document. Any other invoice keeps what it was given.
+#: Applied before `GROUPS` to an invoice that was read from a document. Any other invoice keeps what it was given.
 ONCE: Final = (
     ConvertedGroups(parties, unchanged, _one_identifier),
     ConvertedGroups(registered, unchanged, _one_registration),

@@ -16,7 +16,7 @@ G = TypeVar("G", bound=Group)
 
 
 def place(invoice: Invoice, syntax: str, root: str) -> Invoice:
-    """Return a copy of ``invoice`` with each term at its place in documents of ``syntax`` and ``root``.
+    """Return a copy of `invoice` with each term at its place in documents of `syntax` and `root`.
 
     The terms of the invoice may be at the places of either syntax. A term that the standard allows once is kept once;
     a term without a place in the other syntax is omitted.

@@ -16,13 +16,13 @@ _SYNTAX: Final = {
 
 
 def table_of(tag: str) -> Table:
-    """Return the binding table of a root element, named as lxml does; raise ``LookupError`` for any other root."""
+    """Return the binding table of a root element, named as lxml does; raise `LookupError` for any other root."""
     return table(_SYNTAX[tag])
 
 
 @functools.cache
 def table(syntax: str) -> Table:
-    """Return the binding table of ``UBL`` or ``CII``, built on first use."""
+    """Return the binding table of `UBL` or `CII`, built on first use."""
     if syntax == "UBL":
         from einvoice.syntax.mapping.ubl import TABLE
     else:

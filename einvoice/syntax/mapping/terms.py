@@ -22,7 +22,7 @@ SetTerm: TypeAlias = Callable[[Invoice, Any, str], None]
 class MovedTerm(NamedTuple):
     """A term: how to remove it from the places of both syntaxes, and how to set it for each syntax.
 
-    ``take`` returns ``absent`` if the invoice does not have the term.
+    `take` returns `absent` if the invoice does not have the term.
     """
 
     term: str
@@ -37,7 +37,7 @@ def _field(name: str) -> SetTerm:
 
 
 def _take(groups: Iterable[Any], field: str) -> Any:
-    """Remove ``field`` from the groups and return its first content."""
+    """Remove `field` from the groups and return its first content."""
     contents = [getattr(group, field) for group in groups]
     for group in groups:
         setattr(group, field, absent)

@@ -26,7 +26,7 @@ from einvoice.syntax.mapping.binding import Row, Table, constant, group, leaf, n
 
 
 def _scheme(raw: str) -> str:
-    """Return ``VAT`` for text that the official rules treat as VAT, ignoring case and surrounding white space."""
+    """Return `VAT` for text that the official rules treat as VAT, ignoring case and surrounding white space."""
     return "VAT" if raw.upper().strip(BLANKS) == "VAT" else ""
 
 

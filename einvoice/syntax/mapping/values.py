@@ -33,7 +33,7 @@ _ATTRIBUTES: Final[Mapping[type[Value], tuple[str, ...]]] = {
 
 
 def with_attributes(value: V, **attributes: str | None) -> V:
-    """Return a copy of ``value`` with other attributes (None removes one) and without further occurrences."""
+    """Return a copy of `value` with other attributes (None removes one) and without further occurrences."""
     result = copy.copy(value)
     result.attributes = {name: text for name, text in {**value.attributes, **attributes}.items() if text is not None}
     result.more = ()
@@ -54,7 +54,7 @@ class ValueFormatter:
         self.currency = normalize_space(invoice.currency.raw) if invoice.currency is not absent else "EUR"
 
     def format(self, value: Value, row: Row) -> tuple[str, dict[str, str]]:
-        """Return text and attributes of ``value`` in the element of ``row``."""
+        """Return text and attributes of `value` in the element of `row`."""
         if self.is_foreign and isinstance(value, Number | Identifier):
             value = _without_quirks(value)
         if isinstance(value, Date):

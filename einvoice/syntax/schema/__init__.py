@@ -107,7 +107,7 @@ def _in_order(
 def is_valid(document: etree._ElementTree, root: str, utf8: Callable[[], bytes]) -> bool:
     """Return whether `violations` would return none; without explanations it takes less time.
 
-    ``utf8`` returns the document in UTF-8, from which a large one is read.
+    `utf8` returns the document in UTF-8, from which a large one is read.
     """
     return not _known(root).errors(document, utf8) and next(wrong_binaries(document), None) is None
 
@@ -247,7 +247,7 @@ class _Schema:
 
         lxml keeps all errors. To build the path of an element, it counts all preceding siblings: 10 MB of invalid
         siblings would take minutes. So such documents are first streamed, which needs no paths, until there are enough
-        errors. ``utf8`` returns the document in UTF-8, in less time than it takes to serialize it.
+        errors. `utf8` returns the document in UTF-8, in less time than it takes to serialize it.
         """
         if not _is_long(document) or not (len(document.getroot()) > _WIDTH or _is_large(document)):
             return [] if self._is_in_subset(document) else self._validated(document)

@@ -51,7 +51,7 @@ class PageContext:
     # ------------------------------------------------------------ labels
 
     def label(self, key: str) -> str:
-        """Return a label of the page; see ``labels``."""
+        """Return a label of the page; see `labels`."""
         return label(key, self.lang)
 
     def label_of(self, value: Value) -> str:

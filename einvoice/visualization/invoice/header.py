@@ -160,7 +160,7 @@ def _block(title: str, paragraph: list[str], rows: list[Row]) -> _Block | None:
 
 
 def _party(context: PageContext, number: str, party: Any, *, in_header: bool = False) -> _Block | None:
-    """Return a block about a party; with ``in_header``, name and address are already in the header."""
+    """Return a block about a party; with `in_header`, name and address are already in the header."""
     if not party:
         return None
     name_and_address = (

@@ -16,7 +16,7 @@ _FORMATS: Final = ("PNG", "JPEG", "GIF", "TIFF", "WEBP")
 
 
 def data_uri(picture: bytes) -> str:
-    """Return an image as a ``data:`` URI: PNG in RGB, as PDF/A requires, scaled down to the letterhead.
+    """Return an image as a `data:` URI: PNG in RGB, as PDF/A requires, scaled down to the letterhead.
 
     Raises:
         LetterheadError: the logo is not an image in one of the formats, or is too large.
