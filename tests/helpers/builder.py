@@ -244,8 +244,9 @@ def uncredited(rule, root, context):
 
 
 def unmet(rule, root, context):
-    """Violate the requirement of a rule about credit notes, or about groups of lines."""
-    (uncredited if rule.argument == "credited_invoice" else in_groups)(rule, root, context)
+    """Violate the requirement of a rule: about the amount due, credit notes, or groups of lines."""
+    others = {"due_if_payable": text("1.00"), "credited_invoice": uncredited}
+    others.get(rule.argument, in_groups)(rule, root, context)
 
 
 def in_groups(rule, root, context):
@@ -343,7 +344,6 @@ BREAKING = {
     "date_time": text("20260131"),
     "value_or_measure": nothing,
     "one_account": nothing,
-    "due_date_if_payable": text("1.00"),
 }
 
 SKONTO = "#SKONTO#TAGE=7#PROZENT=2.00#"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from einvoice.localization import languages
 from einvoice.rulebook.files.example import Example, example_of
 from einvoice.rulebook.files.keys import CHANGES, TEXTS, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
@@ -167,20 +168,21 @@ class Definition:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """Notes about the rule, then those about its copies."""
-        own = [note_of(kind, entry) for kind in KINDS for _, entry in self.entries(kind)]
-        own += [
-            note_of(kind, entry)._replace(ruleset=copy.ruleset)
+        own = [note_of(kind, self._filled(entry)) for kind in KINDS for _, entry in self.entries(kind)]
+        of_copies = [
+            note_of(kind, self._filled(entry))._replace(ruleset=copy.ruleset)
             for copy in self.copies
             for kind in KINDS
             for entry in copy.data.get(kind, ())
         ]
-        return tuple(
-            note._replace(
-                texts={lang: fill(text, self._constants(lang)) for lang, text in note.texts.items()},
-                when=fill(note.when, self.variant),
-            )
-            for note in own
-        )
+        return (*own, *of_copies)
+
+    def _filled(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an entry with the constants filled in, its texts with those of their language."""
+        return {
+            key: fill(content, self._constants(key) if key in languages() else self.variant)
+            for key, content in entry.items()
+        }
 
     def notes_for(self, syntax: str, version: str) -> dict[int, Note]:
         """Return the notes that findings can show in a syntax and release, by index."""
@@ -196,16 +198,7 @@ class Definition:
     @cached_property
     def situations(self) -> tuple[Situation, ...]:
         """Situations with texts of their own, with the constants filled in."""
-        own = [situation_of(entry) for _, entry in self.entries(SITUATIONS)]
-        return tuple(
-            it._replace(
-                texts={lang: fill(texts, self._constants(lang)) for lang, texts in it.texts.items()},
-                terms=tuple(fill(list(it.terms), self.variant)),
-                when=fill(it.when, self.variant),
-                let=fill(dict(it.let), self.variant),
-            )
-            for it in own
-        )
+        return tuple(situation_of(self._filled(entry)) for _, entry in self.entries(SITUATIONS))
 
     def situations_for(self, syntax: str, version: str) -> tuple[Situation, ...]:
         """Return the situations that findings can have in a syntax and release."""

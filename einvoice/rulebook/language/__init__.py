@@ -7,8 +7,9 @@ expression, `condition` takes a boolean one, and `loops` takes the `x in …; y 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from einvoice import codelists
 from einvoice.errors import RuleError
@@ -30,6 +31,7 @@ def check(
     *,
     group: str | None = None,
     constants: Mapping[str, Constant] = {},
+    boolean: bool = False,
 ) -> Expression:
     """Check an expression.
 
@@ -40,23 +42,16 @@ def check(
         group: the business group whose terms count if a class of the model represents several groups and its type
             does not name one.
         constants: names that are replaced by a constant (those of `[variants]`).
+        boolean: whether its result must be true or false.
 
     Raises:
         RuleError: with file, key, column and a correction.
     """
-    return Checker(source, names, where, group or "", constants).expression()
+    return Checker(source, names, where, group or "", constants).expression(boolean=boolean)
 
 
-def condition(
-    source: str,
-    names: Mapping[str, Type],
-    where: Where,
-    *,
-    group: str | None = None,
-    constants: Mapping[str, Constant] = {},
-) -> Expression:
-    """Check a boolean expression, such as `when` or `assert`; see `check`."""
-    return Checker(source, names, where, group or "", constants).expression(boolean=True)
+condition: Final = functools.partial(check, boolean=True)
+"""Checks a boolean expression, such as `when` or `assert`; see `check`."""
 
 
 def loops(

@@ -6,13 +6,12 @@ They reproduce the official tests exactly; texts are compared without normalizat
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS
 from einvoice.rulebook.syntax_rules.checks import Found, per_context, per_element
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
-from einvoice.rulebook.syntax_rules.xpath import below, text
+from einvoice.rulebook.syntax_rules.xpath import text
 from einvoice.syntax.mapping.binding import qualified
 
 
@@ -35,24 +34,6 @@ def value_or_measure(rule: SyntaxRule, context: Any, found: Found) -> bool:
     if len(measures) == len(found):
         return not any(measure.get("unitCode") for measure in measures)
     return bool(measures)
-
-
-@per_element()
-def due_date_if_payable(rule: SyntaxRule, amounts: Found) -> Found:
-    """A positive amount due requires a due date or payment terms; EN 16931 had the rule until 1.3.16."""
-    return [amount for amount in amounts if _is_positive(text(amount)) and not _is_due(amount)]
-
-
-def _is_positive(amount: str) -> bool:
-    try:
-        return Decimal(amount.strip(BLANKS)) > 0
-    except InvalidOperation:
-        return False
-
-
-def _is_due(amount: Any) -> bool:
-    terms = amount.getroottree().getroot().iter(qualified("ram:SpecifiedTradePaymentTerms"))
-    return any(below(it, "ram:DueDateDateTime") or below(it, "ram:Description") for it in terms)
 
 
 _DATE_TIME: Final = re.compile(
