@@ -16,6 +16,7 @@ from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import catalog
 from einvoice.rulebook.check import Say, check_rules
+from einvoice.rulebook.files.conditions import FILE as CONDITIONS
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.keys import listed_examples, outdated_examples
 from einvoice.rulebook.files.lines import located
@@ -24,10 +25,10 @@ from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import contexts_of
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
-from einvoice.rulebook.syntax_rules import rule as syntax_rule
 from einvoice.rulebook.syntax_rules import stops
 from einvoice.rulebook.syntax_rules.checks import CHECKS
 from einvoice.rulebook.syntax_rules.conditions import condition
+from einvoice.rulebook.syntax_rules.rule import parse, step
 from einvoice.rulebook.syntax_rules.table import rows, stop_rows
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.specifications import specifications
@@ -140,20 +141,19 @@ def _of_stops(path: Path, file: str, syntax: str, data: RuleData) -> Iterator[Ru
     if wrong:
         return
     for number, row in enumerate(stop_rows(path.parent.parent, syntax), start=2):
-        for column, message, hint in _of_row(dict(zip(_COLUMNS, row[2:], strict=True)), syntax, codelists.names(data)):
+        for column, message, hint in _of_row(dict(zip(_COLUMNS, row[2:], strict=True)), syntax, data):
             yield RuleError(message, file=file, key=column, line=number, hint=hint)
 
 
 def _of_rows(path: Path, file: str, syntax: str, data: RuleData) -> Iterator[RuleError]:
-    lists = codelists.names(data)
     with path.open(encoding="utf-8", newline="") as lines:
         reader = csv.DictReader(lines)
         for row in reader:
-            for column, message, hint in _of_row(row, syntax, lists):
+            for column, message, hint in _of_row(row, syntax, data):
                 yield RuleError(message, file=file, key=column, line=reader.line_num, hint=hint)
 
 
-def _of_row(row: Mapping[str, str], syntax: str, lists: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+def _of_row(row: Mapping[str, str], syntax: str, data: RuleData) -> Iterator[tuple[str, str, str]]:
     """Yield column, message and hint of each error in a row."""
     if not _CODE.fullmatch(row["code"]):
         yield "code", f"{quote(row['code'])} is not a valid code", "use letters, digits, '.', '_' and '-'"
@@ -161,21 +161,26 @@ def _of_row(row: Mapping[str, str], syntax: str, lists: frozenset[str]) -> Itera
         yield "severity", "must be one of " + ", ".join(SEVERITIES), ""
     if row["check"] not in CHECKS:
         yield "check", f"unknown check {quote(row['check'])}", f"use one of {', '.join(sorted(CHECKS))}"
-    elif row["check"].startswith("in_code_list") and row["argument"].partition(" ")[0] not in lists:
+    elif row["check"].startswith("in_code_list") and row["argument"].partition(" ")[0] not in codelists.names(data):
         yield "argument", f"unknown code list {quote(row['argument'])}", "add it to the folder codelists"
     elif row["check"] == "at_most" and not row["argument"].isdecimal():
         yield "argument", "must be a number", ""
+    conditions = {"argument": [row["argument"]] if row["check"] in ("meets", "only_if") else []}
     for column, separator in (("context", " "), ("path", ", ")):
         try:
-            for path in row[column].split(separator):
-                for _, name in syntax_rule.parse(path).conditions:
-                    condition(syntax, name)
-        except (KeyError, ValueError) as error:
-            yield (
-                column,
-                f"{quote(row[column])} is not a valid path: unknown name {error}",
-                "see rules/syntax/README.md",
-            )
+            steps = [step(it) for path in row[column].split(separator) for it in parse(path).steps]
+            conditions[column] = [it.condition for it in steps if it.condition]
+        except KeyError as error:
+            message = f"{quote(row[column])} is not a valid path: unknown name {error}"
+            yield column, message, "see rules/syntax/README.md"
+    for column, names in conditions.items():
+        for name in names:
+            try:
+                condition(syntax, name, data)
+            except KeyError as error:
+                yield column, f"unknown condition {error}", f"add it to {CONDITIONS}"
+            except (ValueError, RecursionError) as error:
+                yield column, f"the condition {quote(name)} is invalid: {error}", f"correct it in {CONDITIONS}"
 
 
 def _of_specifications(data: RuleData) -> Iterator[RuleError]:

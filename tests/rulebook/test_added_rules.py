@@ -21,6 +21,7 @@ from tests.helpers.paths import ROOT
 
 SAMPLE = ROOT / "einvoice" / "sample_invoices" / "xrechnung-ubl.xml"
 UBL = SAMPLE.read_bytes()
+CONDITIONAL = house_rules.ROWS.replace("cac:Party,", "cac:Party[big],")
 CORE = UBL.replace(b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"")
 
 
@@ -57,6 +58,14 @@ def test_added_rules_apply_beside_the_declared_ones(rules):
     assert scheme.explanation("en") == "Found: EM."
     assert result.to_dict("en")["errors"][0]["validation_layer"] == "cius"
     assert einvoice.validate(UBL).is_valid
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("least", "expected"), [("100", ["ACME-01", "ACME-02"]), ("100000", ["ACME-01"])])
+def test_rule_set_has_conditions_of_its_own(rules, least, expected):
+    conditions = f'[UBL]\namount = "/*/cac:LegalMonetaryTotal/cbc:PayableAmount"\nbig = "{{amount}} >= {least}"\n'
+    house_rules.write(rules, **{"syntax/ubl.csv": CONDITIONAL, "syntax/conditions.toml": conditions})
+    assert codes(einvoice.validate(UBL, rules=rules)) == expected
 
 
 @pytest.mark.slow
@@ -398,6 +407,18 @@ WRONG = {
     "unknown prefix": (
         broken(**{"syntax/ubl.csv": house_rules.ROWS.replace("//cac:", "//xyz:")}),
         r"acme/syntax/ubl\.csv, line 2, context: ",
+    ),
+    "unknown condition": (
+        broken(**{"syntax/ubl.csv": house_rules.ROWS.replace("in_code_list,", "meets,")}),
+        r"acme/syntax/ubl\.csv, line 2, argument: unknown condition 'acme_schemes'",
+    ),
+    "invalid condition": (
+        broken(**{"syntax/ubl.csv": CONDITIONAL, "syntax/conditions.toml": '[UBL]\nbig = "("\n'}),
+        r"acme/syntax/ubl\.csv, line 2, context: the condition big is invalid: ",
+    ),
+    "condition that refers to itself": (
+        broken(**{"syntax/ubl.csv": CONDITIONAL, "syntax/conditions.toml": '[UBL]\nbig = "{big}"\n'}),
+        r"acme/syntax/ubl\.csv, line 2, context: the condition big is invalid: ",
     ),
     "unknown condition of a stop": (
         broken(**{"stops/ubl.csv": "rule,context,path,since,until\nACME-01,/,cbc:ID[unknown],,\n"}),

@@ -25,7 +25,12 @@ Condition: TypeAlias = Callable[[Any], bool]
 
 @functools.cache
 def condition(syntax: str, name: str, data: RuleData | None = None) -> Condition:
-    """Return whether an element meets a condition, as a function. Raise `KeyError` for an unknown one."""
+    """Return whether an element meets a condition, as a function.
+
+    Raises:
+        KeyError: an unknown condition.
+        ValueError: it is not an XPath.
+    """
     meets = _compiled(f"boolean({xpath_of(syntax, name, data)})")
     return lambda element: bool(meets(element, this=element))
 
@@ -42,7 +47,10 @@ def deciding(syntax: str, name: str, element: Any, data: RuleData | None = None)
 
 @functools.cache
 def _compiled(xpath: str) -> etree.XPath:
-    return etree.XPath(xpath, namespaces=NAMESPACES, extensions=_FUNCTIONS, smart_strings=False)
+    try:
+        return etree.XPath(xpath, namespaces=NAMESPACES, extensions=_FUNCTIONS, smart_strings=False)
+    except etree.XPathSyntaxError as error:
+        raise ValueError(f"{error}: {xpath}") from None
 
 
 # ------------------------------------------------------------------------------------------------ of XPath 2.0
