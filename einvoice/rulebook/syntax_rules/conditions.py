@@ -104,6 +104,16 @@ def _any_same_number(_: Any, some: list[Any], others: list[Any]) -> bool:
     return not numbers.isdisjoint(parse_number(text(node)) for node in others)
 
 
+def _repeats(_: Any, nodes: list[Any], among: list[Any], apart: bool) -> bool:
+    """Return whether a node has the text of an earlier one of others, with `apart` of one in another parent."""
+    wanted, first = set(nodes), dict[str, Any]()
+    for node in among:
+        earlier = first.setdefault(text(node), node)
+        if node in wanted and earlier is not node and not (apart and earlier.getparent() is node.getparent()):
+            return True
+    return False
+
+
 def _machine_line(_: Any, nodes: list[Any]) -> str:
     """Return the first line that begins with `#`, with normalized white space; "" if there is none."""
     lines = (normalize_space(line) for node in nodes for line in re.split(r"\r?\n", text(node)))
@@ -135,6 +145,7 @@ _FUNCTIONS: Final = {
         "total": _total,
         "normalized": _normalized,
         "any-same-number": _any_same_number,
+        "repeats": _repeats,
         "machine-line": _machine_line,
         "supplier-country": _supplier_country,
     }.items()
