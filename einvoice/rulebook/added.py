@@ -1,11 +1,11 @@
 """Rule sets that a user adds to those of einvoice: a folder or an archive, checked before use.
 
-A folder holds rule sets as ``rules`` does: a folder with a ``ruleset.toml`` each, or the rule set itself. An archive
+A folder holds rule sets as `rules` does: a folder with a `ruleset.toml` each, or the rule set itself. An archive
 (zip) holds the same. Only data is read: TOML, CSV and Markdown files of limited size and number, and no symbolic links.
 
 A rule set with the name of one that is shipped is a newer release of it. It must contain all its releases and state the
-SHA-256 of its files as ``sha256sum`` writes it: a folder in a file ``SHA256SUMS``, an archive in a file with the same
-name and ``.sha256``.
+SHA-256 of its files as `sha256sum` writes it: a folder in a file `SHA256SUMS`, an archive in a file with the same
+name and `.sha256`.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _has_rule_set(archive: Path) -> bool:
 
 
 def _verify(archive: Path) -> bool:
-    """Return whether the SHA-256 of an archive is stated beside it; raise ``RuleError`` if it differs."""
+    """Return whether the SHA-256 of an archive is stated beside it; raise `RuleError` if it differs."""
     beside = archive.with_name(f"{archive.name}.sha256")
     if archive.stat().st_size > MAX_TOTAL_BYTES:
         raise RuleError(f"is larger than {MAX_TOTAL_BYTES >> 20} MiB", file=archive.name)
@@ -275,7 +275,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_files(folder: Path, name: str) -> None:
-    """Check number, size, type and encoding of the files of a rule set; raise ``RuleError`` for an invalid one."""
+    """Check number, size, type and encoding of the files of a rule set; raise `RuleError` for an invalid one."""
     total = 0
     for number, path in enumerate(_walk(folder), 1):
         file = f"{name}/{path.relative_to(folder).as_posix()}"
@@ -301,7 +301,7 @@ def _check_files(folder: Path, name: str) -> None:
 
 
 def _check_sums(folder: Path, name: str) -> None:
-    """Compare the files with ``SHA256SUMS``; raise ``RuleError`` for one that differs or is not listed."""
+    """Compare the files with `SHA256SUMS`; raise `RuleError` for one that differs or is not listed."""
     file = f"{name}/{_SUMS}"
     stated: dict[str, str] = {}
     for number, line in enumerate((folder / _SUMS).read_text("utf-8").splitlines(), 1):

@@ -42,7 +42,7 @@ def check_added(data: RuleData, *, examples: bool = False, say: Say | None = Non
     """Yield the errors in the added rule sets, each with file, line, key and a correction.
 
     Args:
-        data: rule data of ``added.open_rules``.
+        data: rule data of `added.open_rules`.
         examples: whether to run the examples of the rules.
         say: as of `check.check_all`.
     """

@@ -1,4 +1,4 @@
-"""Check whole documents of a rule set: those in its folder ``documents`` violate exactly the rules that are stated.
+"""Check whole documents of a rule set: those in its folder `documents` violate exactly the rules that are stated.
 
 Examples of rules are changes of a base invoice. Element rules, and what the model does not have, need documents.
 """

@@ -1,8 +1,8 @@
 """The fingerprints of official assertions, by rule set, syntax and release: what tells that one is unchanged.
 
-``fingerprints/ubl.csv`` and ``cii.csv`` in the folder of a rule set have the columns ``code,fingerprint,since,until``.
+`fingerprints/ubl.csv` and `cii.csv` in the folder of a rule set have the columns `code,fingerprint,since,until`.
 `einvoice.schematron.fingerprints` says what a fingerprint is; it does not contain the text of an assertion.
-``python -m tests.live.fingerprints`` writes the files. A release that has no rows is not known.
+`python -m tests.live.fingerprints` writes the files. A release that has no rows is not known.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Releases of rule sets: by name, by date, and by the specification that a document declares.
 
-The name of a specification, ``xrechnung-2.0.1``, selects its last release; the name of a release follows it,
-``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 16931 alone. Each release includes the release of the rule set that
-it builds on (``base`` in ``rules/*/ruleset.toml``).
+The name of a specification, `xrechnung-2.0.1`, selects its last release; the name of a release follows it,
+`xrechnung-3.0.2-2.4.0`. `en16931-1.3.12` is EN 16931 alone. Each release includes the release of the rule set that
+it builds on (`base` in `rules/*/ruleset.toml`).
 
 The default is the current release: the newest one, or the one that an environment variable names. An announced release
 is published, but not in force: it applies only if its name, or a date on which it is in force, is requested. Whether a
@@ -73,7 +73,7 @@ class Release(NamedTuple):
 
     @property
     def family(self) -> str:
-        """Family of specifications to which the release applies, such as ``xrechnung-2.0``."""
+        """Family of specifications to which the release applies, such as `xrechnung-2.0`."""
         return f"{self.ruleset}-{self.specification.rpartition('.')[0]}".rstrip("-")
 
     @property
@@ -131,7 +131,7 @@ class Releases:
     def current(self, ruleset: str | None = None) -> Release:
         """Return the release of a rule set to use today: the newest, or that of the release in the environment.
 
-        Without ``ruleset``, return the release in the environment, or the newest one of the default CIUS.
+        Without `ruleset`, return the release in the environment, or the newest one of the default CIUS.
 
         Raises:
             ValueError: the environment names an unknown release.
@@ -148,11 +148,11 @@ class Releases:
         return newest._replace(base=tuple((name, included.get(name, version)) for name, version in newest.base))
 
     def national(self, release: Release) -> Release:
-        """Return the release of the default CIUS for ``release``: that of the stack, or else the current one."""
+        """Return the release of the default CIUS for `release`: that of the stack, or else the current one."""
         return release if release.ruleset == self.default else self.current(self.default)
 
     def pinned(self) -> Release | None:
-        """Return the release that the environment names, if any; raise ``ValueError`` if it is unknown."""
+        """Return the release that the environment names, if any; raise `ValueError` if it is unknown."""
         name = os.environ.get(PINNED, "")
         try:
             return self.named(name) if name else None
@@ -174,7 +174,7 @@ class Releases:
         return tuple(release.name for release in self.all() if release.is_last)
 
     def named(self, name: str) -> Release:
-        """Return the release with that name; raise ``ValueError`` listing the known names for an unknown one."""
+        """Return the release with that name; raise `ValueError` listing the known names for an unknown one."""
         for release in self.all():
             if name in (release.name, f"{release.ruleset}-{release.specification}-{release.version}"):
                 return release
@@ -199,7 +199,7 @@ class Releases:
         return in_force[-1]
 
     def declared(self, family: str) -> Release | None:
-        """Return the last release for a family of specifications, such as ``xrechnung-2.0``; None if there is none.
+        """Return the last release for a family of specifications, such as `xrechnung-2.0`; None if there is none.
 
         An announced release is returned only if the family has no other.
         """
@@ -208,13 +208,13 @@ class Releases:
         return next(reversed(in_force or of_family), None)
 
     def between(self, old: Release, new: Release) -> tuple[Release, ...]:
-        """Return the releases of the rule set after ``old``, up to and including ``new``."""
+        """Return the releases of the rule set after `old`, up to and including `new`."""
         versions = [release.version for release in self.of(new.ruleset)]
         inside = slice(versions.index(old.version) + 1, versions.index(new.version))
         return (*self.of(new.ruleset)[inside], new) if inside.start <= inside.stop else ()
 
     def stack(self, rulesets: Iterable[str], release: Release) -> tuple[tuple[str, str], ...]:
-        """Return rule sets, each with its release: the one that ``release`` includes or that goes with it."""
+        """Return rule sets, each with its release: the one that `release` includes or that goes with it."""
         chosen = dict(release.native)
         for name in rulesets:
             if name not in chosen:

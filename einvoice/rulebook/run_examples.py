@@ -1,7 +1,7 @@
 """Run the examples of one rule, and say for each what happened.
 
 Each example is run on a document in each syntax, as the official Schematron has the rule and as the standard has it.
-Where these differ, a ``[[deviation]]`` must say so.
+Where these differ, a `[[deviation]]` must say so.
 """
 
 from __future__ import annotations

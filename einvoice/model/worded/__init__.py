@@ -2,6 +2,6 @@
 
 Drafts write the texts, and the invoice page reads them again, in whatever language they were written.
 
-- ``phrase``: a sentence with values, from the message files
-- ``down_payments``, ``payment_terms``: the sentences
+- `phrase`: a sentence with values, from the message files
+- `down_payments`, `payment_terms`: the sentences
 """

@@ -1,7 +1,7 @@
 """JSON Schemas of the TOML files of a rule set, so that editors complete and check them.
 
-They are made from the tables of keys that the loader uses. The folder ``json-schema`` of the rule data holds them for
-``.taplo.toml`` and ``#:schema`` lines; ``einvoice rules schema --write`` renews it. A schema accepts every file that
+They are made from the tables of keys that the loader uses. The folder `json-schema` of the rule data holds them for
+`.taplo.toml` and `#:schema` lines; `einvoice rules schema --write` renews it. A schema accepts every file that
 the loader accepts; the loader checks more, such as expressions.
 """
 
@@ -40,7 +40,7 @@ _RESTRICTED: Final[Mapping[str, Schema]] = {
 
 
 def schema(kind: str) -> Schema:
-    """Return the JSON Schema (draft 7) of a kind of file, one of ``KINDS``. Raise ``KeyError`` for another one."""
+    """Return the JSON Schema (draft 7) of a kind of file, one of `KINDS`. Raise `KeyError` for another one."""
     title, build = _KINDS[kind]
     content = build()
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title}
@@ -49,7 +49,7 @@ def schema(kind: str) -> Schema:
 
 
 def text(kind: str) -> str:
-    """Return the JSON Schema of a kind of file as text. Raise ``KeyError`` for an unknown kind."""
+    """Return the JSON Schema of a kind of file as text. Raise `KeyError` for an unknown kind."""
     return json.dumps(schema(kind), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -167,7 +167,7 @@ KINDS: Final = tuple(_KINDS)
 
 
 def _entries(*names: str) -> dict[str, Schema]:
-    """Return the schemas of lists of tables, such as ``[[notes]]``."""
+    """Return the schemas of lists of tables, such as `[[notes]]`."""
     build: Mapping[str, Callable[[], Schema]] = {
         "deviation": lambda: _deviation(notes.DEVIATION),
         "notes": lambda: _note("notes", notes.NOTES, ["kind"]),
@@ -212,7 +212,7 @@ def _named_examples() -> dict[str, Schema]:
 
 
 def _members(table: str, known: keys.Keys) -> Schema:
-    """Return the schema of ``[variants]``: a table for each code, with constants and keys of the rule."""
+    """Return the schema of `[variants]`: a table for each code, with constants and keys of the rule."""
     constants = {"additionalProperties": _of_type(keys.CONSTANT)}
     overlays = {syntax: {**overlay, **constants} for syntax, overlay in _overlays().items()}
     member = _table(table, known, {**overlays, "renamed_from": _renamed()})
@@ -241,7 +241,7 @@ def _some_language() -> Schema:
 
 
 def _table(table: str, known: keys.Keys, nested: Mapping[str, Schema] = {}, required: Iterable[str] = ()) -> Schema:
-    """Return the schema of a table with these keys; ``nested`` has the contents of some of them."""
+    """Return the schema of a table with these keys; `nested` has the contents of some of them."""
     properties = {name: _content(table, name, kind, nested) for name, kind in known.items()}
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 

@@ -1,10 +1,10 @@
-"""What the keys of rule files mean, for editors: the descriptions in the JSON Schemas. ``rules/README.md`` has more."""
+"""What the keys of rule files mean, for editors: the descriptions in the JSON Schemas. `rules/README.md` has more."""
 
 from __future__ import annotations
 
 from typing import Final
 
-#: By key; ``TABLE.KEY`` for a key that means something else in a table than in others.
+#: By key; `TABLE.KEY` for a key that means something else in a table than in others.
 DESCRIPTIONS: Final = {
     "code": "The code of the rule, which is also the name of the file.",
     "variants": "The codes that this entry applies to; default: all codes of the file.",
@@ -120,5 +120,5 @@ DESCRIPTIONS: Final = {
 
 
 def description(table: str, key: str) -> str:
-    """Return what a key means in a table. Raise ``KeyError`` for an unknown key."""
+    """Return what a key means in a table. Raise `KeyError` for an unknown key."""
     return DESCRIPTIONS.get(f"{table}.{key}") or DESCRIPTIONS[key]
