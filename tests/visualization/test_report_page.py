@@ -325,6 +325,26 @@ def test_heading_levels_are_consecutive(invalid):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
+def elements(node):
+    """Yield the elements of the tag tree."""
+    if not isinstance(node, pikepdf.Dictionary):
+        return
+    if "/S" in node:
+        yield node
+    children = node.get("/K", pikepdf.Array())
+    for child in children if isinstance(children, pikepdf.Array) else [children]:
+        yield from elements(child)
+
+
+def test_tables_have_rows_only_in_the_tag_tree(invalid):
+    """ISO 14289-1 (7.2): a table element contains rows and groups of rows, no other table."""
+    with pikepdf.open(io.BytesIO(einvoice.report_pdf(invalid, "de", when=WHEN))) as opened:
+        tables = [it for it in elements(opened.Root.StructTreeRoot) if it.S == "/Table"]
+        kinds = {str(child.S) for it in tables for child in it.K}
+    assert len(tables) >= 2
+    assert kinds <= {"/TR", "/THead", "/TBody", "/TFoot", "/Caption"}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(
     not os.environ.get("EINVOICE_TEST_VERAPDF"), reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command"

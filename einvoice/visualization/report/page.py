@@ -188,7 +188,7 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime, 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
     shown = [tag("tr", tag("th", name, scope="row"), tag("td", value)) for name, value in rows if value]
-    return tag("table", *shown, class_="facts") if shown else EMPTY
+    return tag("table", tag("tbody", *shown), class_="facts") if shown else EMPTY
 
 
 def _container(result: ValidationResult, lang: Language) -> Iterable[tuple[str, str]]:
