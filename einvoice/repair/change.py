@@ -173,7 +173,7 @@ class Step:
         texts = [it.strip() for it in (self.before, self.after) if it.strip()]
         datatype = "" if self.attribute or self.term not in terms() else term(self.term).datatype
         values: set[object] = set()
-        if datatype in _NUMBERS and _PLAIN.fullmatch(texts[-1]) and not readings(Value(texts[0])):
+        if texts and datatype in _NUMBERS and _PLAIN.fullmatch(texts[-1]) and not readings(Value(texts[0])):
             texts = texts[1:]  # what stands there is no number in any form
         if datatype in _NUMBERS and all(map(_PLAIN.fullmatch, texts)):
             values = {*map(Decimal, texts)}

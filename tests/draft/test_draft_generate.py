@@ -182,7 +182,7 @@ def test_zugferd_embeds_xml_into_the_rendered_page(monkeypatch, profile, specifi
         assert data == b"%PDF with XML"
         return einvoice.validate(arguments["xml"], lang=lang)
 
-    page = SimpleNamespace(invoice_pdf=lambda invoice, lang: f"%PDF {invoice.number} {lang}".encode())
+    page = SimpleNamespace(invoice_pdf=lambda invoice, lang, **_: f"%PDF {invoice.number} {lang}".encode())
     monkeypatch.setitem(sys.modules, "einvoice.visualization", page)
     monkeypatch.setitem(sys.modules, "einvoice.pdf.writer.embed", SimpleNamespace(embed=embed))
     monkeypatch.setattr(sys.modules["einvoice.generation"], "validate", validate)

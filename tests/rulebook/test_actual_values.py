@@ -25,7 +25,9 @@ from tests.helpers.documents import document_of
 from tests.helpers.rule_sets import shipped_rule_sets
 
 #: What the builder of findings needs of a selection of rules.
-SELECTION: Any = SimpleNamespace(data=shipped(), kinds={}, overrides={}, profile=None)
+SELECTION: Any = SimpleNamespace(
+    data=shipped(), kinds={}, overrides={}, profile=None, identity=SimpleNamespace(kind="core", profile="")
+)
 
 
 def cases(definition: Definition) -> Iterator[tuple[str, Any, Violation, Finding]]:

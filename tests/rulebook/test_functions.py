@@ -118,7 +118,7 @@ def test_every_function_documents_its_xpath_and_an_example():
         if inspect.isbuiltin(function):
             continue
         documented = inspect.getdoc(function)
-        assert "``" in documented or "BR-" in documented or _is_own(function), name
+        assert "`" in documented or "BR-" in documented or _is_own(function), name
         assert ">>>" in documented or name == "descendants", name
 
 

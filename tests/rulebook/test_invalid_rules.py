@@ -255,7 +255,7 @@ def test_all_invalid_files_are_reported_at_once(folder: Path) -> None:
     [
         ('[x]\nfor = "line of invoice.lines"', "x.for"),
         ('[x]\nfor = "line in invoice.lnes"', "x.for"),
-        ('[x]\nfor = "line in invoice.lines"\nubl.were = "True"', "x.ubl"),
+        ('[x]\nfor = "line in invoice.lines"\nubl.were = "True"', "x.ubl.were"),
         ('[x]\nfor = "line in invoice.lines"\ncii.where = "line.price"', "x.cii.where"),
         ('[x]\nfor = "line in invoice.lines"\nlocation = "line"', "x.location"),
         ('[invoice]\nfor = "line in invoice.lines"', "invoice"),

@@ -40,7 +40,7 @@ def contrast(colour: str) -> float:
     """Return the contrast of a colour with white, by WCAG 2.1.
 
     >>> round(contrast("#000000"), 1), round(contrast("#ffffff"), 1), round(contrast("#005a9c"), 1)
-    (21.0, 1.0, 7.0)
+    (21.0, 1.0, 7.1)
     """
     red, green, blue = (_linear(int(colour[start : start + 2], 16) / 255) for start in (1, 3, 5))
     return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from einvoice.model.invoice import Note
+from einvoice.model.values import absent
 from einvoice.model.worded.down_payments import DownPayment, Sum, read_note, remainder
 from einvoice.visualization.formatting import format_date, format_number
 from einvoice.visualization.invoice.context import PageContext, section
@@ -17,7 +18,7 @@ from einvoice.visualization.markup import EMPTY, Markup, tag
 def deducted(context: PageContext, note: Note) -> Sequence[DownPayment]:
     """Return the down payments of a note; none if it is about anything else."""
     total = _total(context)
-    return [] if total is None else read_note(note.text.raw, total, context.currency)
+    return [] if total is None or note.text is absent else read_note(note.text.raw, total, context.currency)
 
 
 def down_payments(context: PageContext) -> Markup:

@@ -92,7 +92,7 @@ async def test_quotas_count_by_holder_unit_and_day(open_store):
     with pytest.raises(Problem) as error:
         await quotas.consume("a", DAILY_FILES, 3, 2)
     assert error.value.headers == {"Retry-After": "31"}
-    assert error.value.values == {"limit": 3, "left": 1}
+    assert error.value.values == {"limit": 3, "left": 1, "count": 2}
     assert await units_left(quotas, "a", DAILY_FILES, 3, 1) is None
     assert await units_left(quotas, "a", DAILY_REQUESTS, 1, 1) is None
     assert await units_left(quotas, "b", DAILY_FILES, 3, 3) is None

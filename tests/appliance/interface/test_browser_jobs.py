@@ -109,9 +109,11 @@ def test_refused_archive_is_explained(opened_with_key, tmp_path):
     page = opened_with_key()
     choose(page, tmp_path, archive([]))
     page.page.wait_for_selector("#error >> text=ZIP ohne Dateien")
+    page.assert_becomes(lambda: len(page.console_errors), 1)  # the browser logs the status 422
     page.page.click("#error >> text=Erneut versuchen")
+    page.assert_becomes(lambda: len(page.console_errors), 2)
     page.page.wait_for_selector("#error >> text=ZIP ohne Dateien")
-    page.console_errors.clear()  # the browser logs the status 422
+    page.console_errors.clear()
 
 
 def test_key_without_the_right(opened, server, tmp_path):

@@ -164,7 +164,7 @@ def test_other_endpoints_still_require_a_key(daemon, key):
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_request_of_the_guide(daemon, tmp_path):
     guide = (ROOT / "appliance" / "README.md").read_text("utf-8")
-    (line,) = re.findall("^curl .*--data-binary.*$", guide, re.MULTILINE)
+    (line,) = re.findall("^curl .*--data-binary @invoice.xml.*$", guide, re.MULTILINE)
     line = line.replace("ei_…", daemon.client.headers["X-API-Key"])
     command = shlex.split(line.replace("http://127.0.0.1:8080/", str(daemon.base)))
     (tmp_path / "invoice.xml").write_bytes(UBL)
