@@ -130,7 +130,7 @@ def test_items_of_the_law_on_request() -> None:
 def test_the_letter_says_how_to_correct(name: str, corrects: bool) -> None:
     text = einvoice.validate(case(name).xml()).letter("de", items=True)
     assert text.count("§ 14 Abs. 6 UStG, § 31 Abs. 5 UStDV") == corrects
-    assert text.count("eindeutig auf diese Rechnung verweist") == corrects
+    assert text.count("eindeutig auf sie verweist") == corrects
 
 
 def test_the_letter_asks_about_a_picture_that_differs() -> None:
