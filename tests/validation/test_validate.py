@@ -371,10 +371,12 @@ def test_garbage_collection_state_is_restored(enabled):
 @pytest.fixture
 def nothing_frozen():
     """Undo that the tests are left out of garbage collection, as a program that does so itself is left alone."""
-    enabled = gc.isenabled()
+    enabled, threshold = gc.isenabled(), gc.get_threshold()
     gc.unfreeze()
+    gc.set_threshold(700)  # of Python; with that of the tests, dropped objects of earlier ones decide
     gc.enable()
     yield
+    gc.set_threshold(*threshold)
     gc.freeze()
     if not enabled:
         gc.disable()
