@@ -113,7 +113,7 @@ class FindingBuilder:
         if violation.rule.check == _FORBIDDEN:
             values = {**values, **_date_beside(violation.element), **self._surplus(violation)}
         if violation.rule.check == _NOT_BLANK:
-            values = {**values, **self._mandatory(own)}
+            values = {**values, **self._mandatory([it for it in own if _is_term(it)])}
         situation = self._situation(catalog_entry, values)
         terms = tuple(situation.get("terms", ())) or own
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault

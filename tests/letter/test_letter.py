@@ -69,7 +69,7 @@ def test_what_the_invoice_does_not_prove_is_asked() -> None:
 
 def test_place_and_value_are_in_words() -> None:
     text = item(letter("a due date that is none, 2026"))
-    assert text.startswith("1. „morgen“ ist kein Datum.\n   Stelle: Fälligkeitsdatum der Zahlung\n   Unsere Bitte: ")
+    assert text.startswith("1. „morgen“ ist kein gültiges Datum.\n   Stelle: Fälligkeitsdatum der Zahlung\n   Unsere ")
 
 
 def test_an_element_that_is_no_term_is_for_the_software() -> None:

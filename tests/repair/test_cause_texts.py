@@ -272,7 +272,7 @@ def test_findings_about_a_date_that_does_not_exist_are_one_cause():
     document = changed(document, "(?=<cac:Item>)", period.format("2026-02-28"))
     (cause,) = causes_of(document)
     assert {"SCHEMA-VALUE-DATE", "PEPPOL-EN16931-R111"} <= {finding.code for finding in cause.findings}
-    assert cause.text("en") == "“2026-02-31” is not a date"
+    assert cause.text("en") == "“2026-02-31” is not a valid date"
 
 
 PROFILE = "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"

@@ -193,7 +193,7 @@ def test_finding_without_a_location():
 
 def test_text_of_a_finding():
     (schema, rule) = einvoice.validate(WRONG).findings
-    assert str(schema) == "SCHEMA-VALUE-DATE (Zeile 8, BT-2): „2026-05-32“ ist kein Datum"
+    assert str(schema) == "SCHEMA-VALUE-DATE (Zeile 8, BT-2): „2026-05-32“ ist kein gültiges Datum"
     assert str(rule) == "BR-CO-10 (Zeile 113, BT-106): Die Summe der Positionsbeträge stimmt nicht"
     assert repr(rule) == "<Finding BR-CO-10: fatal, line 113>"
     assert str(make_finding(code="FILE-EMPTY")).startswith("FILE-EMPTY: ")

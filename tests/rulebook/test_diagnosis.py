@@ -163,7 +163,7 @@ def texts_of(violation: Violation, definition: Definition) -> tuple[str, str, st
             ("“1,00” for category S (standard rated) at 19 %",),
         ),
         (DATES, {"due_date": "2026-02-30"}, (), ("does not exist in the calendar", "of the form YYYY-MM-DD")),
-        (DATES, {"due_date": "30.1.2026"}, (), ("“30.1.2026”, which is not a date. ",)),
+        (DATES, {"due_date": "30.1.2026"}, (), ("“30.1.2026”, which is not a valid date. ",)),
         (DIFFERENCE, {}, ("totals.gross",), ("The value follows from Invoice total amount without VAT (BT-109) + ",)),
     ],
 )
@@ -213,7 +213,6 @@ def test_finding_names_the_operand_in_the_language() -> None:
     document = (SAMPLES / "ubl-invoice.xml").read_bytes()
     result = einvoice.validate(document.replace(b"<cbc:Percent>19</cbc:Percent>", b"<cbc:Percent>19%</cbc:Percent>"))
     finding = next(it for it in result.findings if it.code == "BR-S-08")
-    assert (
-        finding.title("de") == "Umsatzsteuersatz der Position (BT-152) ist keine Zahl, BT-116 lässt sich nicht prüfen"
-    )
+    term = "Umsatzsteuersatz der Position (BT-152)"
+    assert finding.title("de") == f"{term} ist keine gültige Zahl, BT-116 lässt sich nicht prüfen"
     assert finding.fix("en").startswith("Enter the number only as BT-152 for category S in line 1, such as 19.")

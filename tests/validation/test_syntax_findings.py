@@ -123,3 +123,16 @@ def test_blank_note_can_be_left_out() -> None:
     """BT-22 is required in a note (BG-1), which is the element itself."""
     (finding,) = findings_of(with_blank(UBL, "cbc:Note"), "PEPPOL-EN16931-R008")
     assert "leave the element out" in finding.fix("en")
+
+
+def test_blank_element_outside_the_standard_may_be_left_out() -> None:
+    """The line that contains it is mandatory; the element is not."""
+    data = UBL.replace(
+        "<cac:ClassifiedTaxCategory>",
+        "<cac:Certificate><cac:IssuerParty><cac:FinancialAccount><cac:Country/></cac:FinancialAccount>"
+        "</cac:IssuerParty></cac:Certificate><cac:ClassifiedTaxCategory>",
+        1,
+    )
+    found = [it for it in findings_of(data, "PEPPOL-EN16931-R008") if it.values["name"] == "cac:Country"]
+    assert found
+    assert all(it.fix("en").startswith("Fill in cac:Country, or leave the element out.") for it in found)

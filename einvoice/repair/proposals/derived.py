@@ -22,7 +22,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
     """Yield proposals for missing and empty terms."""
     invoice = case.invoice
     if _is_doubtful(case, invoice.business_process, "BT-23"):
-        for process in dict.fromkeys(it.business_process for it in _current() if it.business_process):
+        for process in _processes(case):
             yield from _filled(case, invoice, "business_process", process, "BT-23", UNSAFE)
     yield from _specification(case)
     numbers = {line.identifier.text for line in invoice.lines if line.identifier is not absent}
@@ -31,6 +31,14 @@ def proposals(case: Case) -> Iterator[Proposal]:
             free = next(str(it) for it in range(position, position + len(numbers) + 1) if str(it) not in numbers)
             ceiling = UNSAFE if _is_numbered(case, line, free) else QUESTION
             yield from _filled(case, line, "identifier", free, "BT-126", ceiling)
+
+
+def _processes(case: Case) -> list[str]:
+    """Return the process of the declared specification; if that has none of its own, those of all current ones."""
+    declared = case.invoice.specification
+    known = declared_specification(case.syntax, declared.raw.strip() if declared is not absent else None, case.rules)
+    found = [known] if known.business_process else _current()
+    return list(dict.fromkeys(it.business_process for it in found if it.business_process))
 
 
 def _specification(case: Case) -> Iterator[Proposal]:
