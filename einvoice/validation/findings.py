@@ -43,6 +43,7 @@ _OF_AMOUNTS: Final = re.compile("BR-(DEC|S|Z|E|AE|IC|G|O|AF|AG)-[0-9]")
 """Codes of rules about the decimals of amounts, and about a VAT category."""
 _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
+_DECIMALS: Final = "decimals"
 _SURPLUS: Final = "SCHEMA-SURPLUS-ELEMENT"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
@@ -101,8 +102,9 @@ class FindingBuilder:
             advice=self._advice(rule.code, node),
         )
 
-    def _advice(self, code: str, node: Any) -> Advice | None:
-        return Advice(self._numbers, code, node) if code in RULES or _OF_AMOUNTS.match(code) else None
+    def _advice(self, code: str, node: Any, check: str = "") -> Advice | None:
+        is_of_number = code in RULES or _OF_AMOUNTS.match(code) or check == _DECIMALS
+        return Advice(self._numbers, code, node) if is_of_number else None
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
@@ -133,6 +135,7 @@ class FindingBuilder:
             situation=situation.get("key", ""),
             described_by=self._described_by(violation.code, layer)
             or self._described_by_row(violation.code, catalog_entry),
+            advice=self._advice(violation.code, violation.element, violation.rule.check),
         )
 
     def of_schema(self, violation: SchemaViolation, layer: str) -> Finding:

@@ -233,7 +233,7 @@ def test_title_of_a_finding_about_a_line_names_the_line():
     (cause,) = causes_of(document)
     assert cause.changes == ()
     assert cause.text() == f"{cause.findings[0].title()} (Position 1)"
-    assert cause.text("en") == f"{cause.findings[0].title('en')} (invoice line 1)"
+    assert cause.text("en") == f"{cause.findings[0].title('en')} (line 1)"
 
 
 # ---------------------------------------------------------------- grammar
