@@ -56,7 +56,7 @@ environment() { # FOLDER VERSION RESOLUTION -> an environment with the wheel and
 combination() { # VERSION RESOLUTION -> runs the tests, and appends a line to the table
     local folder=$home/env-$1-$2 result=failed log=$home/$1-$2.txt arguments is
     # Left out are tests of the appliance, and of the rule files of a checkout, which a wheel has elsewhere.
-    arguments=(@.ci/core_tests.txt -n 2 --ignore tests/localization/test_web_app.py --ignore tests/rulebook/test_rule_schemas.py
+    arguments=(@.ci/core_tests.txt -n 2 --ignore tests/localization/test_web_app.py --ignore tests/authoring/test_rule_schemas.py
         --deselect tests/cli/test_rule_commands.py::test_rules_of_einvoice_are_those_of_the_checkout)
     [[ $what == examples ]] && arguments=(-m '')
     environment "$folder" "$1" "$2"

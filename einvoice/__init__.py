@@ -18,7 +18,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from einvoice.authoring.added import copy_rules, rule_sets
     from einvoice.bulk import InvoiceSet, ResultSet, read_many, validate_many
+    from einvoice.code_catalog import CatalogEntry
     from einvoice.comparison.diff import InvoiceDiff, diff
     from einvoice.conversion.changes import TermChange
     from einvoice.conversion.convert import Converted, convert
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from einvoice.result import Finding, ValidationResult, explain_error
     from einvoice.result.catalog import catalog
     from einvoice.result.rule_changes import rule_changes
-    from einvoice.rulebook.added import copy_rules, rule_sets
-    from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.syntax.writer import write
     from einvoice.validation import read, validate
     from einvoice.visualization import invoice_pdf, report_pdf
@@ -105,7 +105,7 @@ __all__ = [
 _MODULES = {
     "NAMESPACES": "model.location",
     "AttachedFile": "pdf.writer.attachments",
-    "CatalogEntry": "rulebook.catalog",
+    "CatalogEntry": "code_catalog",
     "ConversionRefused": "errors",
     "Converted": "conversion.convert",
     "Draft": "draft",
@@ -128,7 +128,7 @@ _MODULES = {
     "absent": "model.values",
     "catalog": "result.catalog",
     "convert": "conversion.convert",
-    "copy_rules": "rulebook.added",
+    "copy_rules": "authoring.added",
     "diff": "comparison.diff",
     "draft_schema": "draft",
     "embed": "pdf.writer.embed",
@@ -143,7 +143,7 @@ _MODULES = {
     "read_many": "bulk",
     "report_pdf": "visualization",
     "rule_changes": "result.rule_changes",
-    "rule_sets": "rulebook.added",
+    "rule_sets": "authoring.added",
     "samples": "resources",
     "validate": "validation",
     "validate_many": "bulk",

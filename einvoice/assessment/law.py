@@ -14,7 +14,7 @@ from einvoice.localization import Language, choose
 from einvoice.resources import RuleData, rules_folder, shipped
 
 if TYPE_CHECKING:
-    from einvoice.rulebook.catalog import CatalogEntry
+    from einvoice.code_catalog import CatalogEntry
 
 FORMAT: Final = "format"
 CONTENT: Final = "content"

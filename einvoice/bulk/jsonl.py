@@ -15,11 +15,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from einvoice.authoring.added import rule_data
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.lines import Lines
 from einvoice.bulk.record import RETRY
 from einvoice.result.catalog import catalog
-from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
 
 VERSION: Final = 1

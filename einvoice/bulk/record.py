@@ -15,11 +15,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.bulk.stored_findings import compact, plain, restored
+from einvoice.code_catalog import entry
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
 from einvoice.render.tables import folder_of, is_iso_date
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
-from einvoice.rulebook.catalog import entry
 
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from einvoice import validation
+from einvoice.authoring.added import rule_data
 from einvoice.bulk.execution.executors import Pooled, Serial, create_executor
 from einvoice.bulk.execution.progress import progress_bar
 from einvoice.bulk.execution.reading import FEW, Reading
@@ -23,7 +24,6 @@ from einvoice.result.languages import Language
 from einvoice.result.options import picture as is_picture_on
 from einvoice.result.options import plausibility as is_plausibility_on
 from einvoice.result.stack import Engine, Mode
-from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from einvoice.code_catalog import CatalogEntry, catalog, entry
 from einvoice.result.advice import StoredAdvice
 from einvoice.result.finding import UNKNOWN_RULE, Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
-from einvoice.rulebook.catalog import CatalogEntry, catalog, entry
 from einvoice.syntax.detect import Identity
 from einvoice.syntax.severity_overrides import Override, overrides
 from einvoice.syntax.specifications import specifications

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from einvoice.bulk.record import VERDICTS
 from einvoice.bulk.stored_findings import entry_of
+from einvoice.code_catalog import CatalogEntry, entry
 from einvoice.notebook.filters import SEVERITIES
-from einvoice.rulebook.catalog import CatalogEntry, entry
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Final, TypeAlias
 
+from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import name
 from einvoice.render.html import page
 from einvoice.render.text import LABELS
 from einvoice.result.catalog import Catalog, notes
-from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.sections import SECTIONS, title
 
 _LABELS: Final = Messages("einvoice.render", "catalog")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Language
 from einvoice.model.terms import bt_field
 from einvoice.render.tables import require_pandas
 from einvoice.result.catalog import Catalog
-from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.sections import SECTIONS
 

@@ -6,6 +6,7 @@ import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Language, Messages, choose
 from einvoice.model.terms import bt_field
 from einvoice.render.compatibility import compatibility_message
@@ -17,7 +18,6 @@ from einvoice.result.differences import Difference
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer, Stack
 from einvoice.result.validation import ValidationResult
-from einvoice.rulebook.catalog import CatalogEntry
 
 _NOT_APPLIED: Final = Messages("einvoice.render", "layers")
 

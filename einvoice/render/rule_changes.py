@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Language, Messages
 from einvoice.render.html import page
 from einvoice.render.tables import require_pandas
 from einvoice.result.rule_changes import KINDS, RuleChanges
-from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.releases import releases
 from einvoice.rulebook.rule import SEVERITIES
 

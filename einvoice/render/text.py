@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from einvoice.code_catalog.formatting import show
 from einvoice.localization import Language, Messages
 from einvoice.quotation import quote
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
 from einvoice.result.validation import ValidationResult
-from einvoice.rulebook.catalog.formatting import show
 from einvoice.rulebook.releases import ruleset_label
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from einvoice import code_catalog as rulebook
 from einvoice import syntax
+from einvoice.authoring.added import rule_data
+from einvoice.code_catalog import CatalogEntry
 from einvoice.localization.options import language
 from einvoice.resources import RuleData, shipped
 from einvoice.result.languages import Language
 from einvoice.rulebook import cache
-from einvoice.rulebook import catalog as rulebook
-from einvoice.rulebook.added import rule_data
-from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.releases import Release, releases
 from einvoice.rulebook.rule import SYNTAXES

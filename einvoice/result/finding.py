@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from einvoice.code_catalog import entry
 from einvoice.localization import Messages, choose
 from einvoice.model.terms import bt_field
 from einvoice.quotation import quote
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
-from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.rule import LEADING
 
 if TYPE_CHECKING:
+    from einvoice.code_catalog import CatalogEntry, Values
     from einvoice.result.advice import Advice
-    from einvoice.rulebook.catalog import CatalogEntry, Values
     from einvoice.syntax.severity_overrides import Override
 
 Severity: TypeAlias = Literal["fatal", "warning", "information"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from einvoice.code_catalog import entry
 from einvoice.errors import UnreadableDocument
 from einvoice.localization import Language, check_language
 from einvoice.localization.options import language
-from einvoice.rulebook.catalog import entry
 
 __all__ = ["Language", "check_language", "explain_error"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from einvoice.authoring.added import rule_data
+from einvoice.code_catalog import CatalogEntry, entry
 from einvoice.localization.options import language
 from einvoice.result.finding import UNKNOWN_RULE
 from einvoice.result.languages import Language
-from einvoice.rulebook.added import rule_data
-from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.rulebook.changes import changes
 from einvoice.rulebook.releases import releases
 

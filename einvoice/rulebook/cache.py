@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Final
 
 from einvoice.cache import built, derived, digest, encoded, folder, listed, load, sha256, store
+
+_PACKAGES: Final = ("model", "rulebook", "code_catalog", "authoring")
 
 __all__ = ["built", "derived", "digest", "encoded", "folder", "key", "listed", "load", "sha256", "state", "store"]
 
@@ -22,10 +25,10 @@ def state(*parts: str) -> str:
 
 
 def _own_code() -> str:
-    """Return a digest of the code that generated code depends on."""
+    """Return a digest of the code that compiled rules, their texts and the checks of added rules depend on."""
     package = Path(__file__).parent.parent
-    rulebook = str(package / "rulebook")
-    folders = [str(package / "model"), rulebook, *(it.path for it in os.scandir(rulebook) if it.is_dir())]
+    packages = [str(package / name) for name in _PACKAGES]
+    folders = (*packages, *(it.path for name in packages for it in os.scandir(name) if it.is_dir()))
     files = sorted(path for folder in folders for path in listed(folder, ".py"))
     try:
         return derived("code", files, lambda: sha256(files), in_wheel=False)

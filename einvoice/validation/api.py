@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from einvoice.authoring.added import rule_data
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.resources import imported_manifests
 from einvoice.result import Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
 from einvoice.result.options import picture as is_picture_on
 from einvoice.result.options import plausibility as is_plausibility_on
-from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lxml import etree
 
+from einvoice.authoring.example_documents import document_of
 from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.reference.bundles.imports import sheet_of_release
 from einvoice.resources import RuleData, samples
 from einvoice.result import Options
-from einvoice.rulebook.example_documents import document_of
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.imported_releases import ImportedRelease, Part, imported_releases
 from einvoice.rulebook.program.build import RuleSets

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import codelists
+from einvoice.code_catalog import catalog, entry
 from einvoice.model.calculation import RULES
 from einvoice.model.group import Group
 from einvoice.model.iteration import filled
@@ -19,7 +20,6 @@ from einvoice.result import Finding, Language, Places, Severity
 from einvoice.result.advice import Advice, Numbers
 from einvoice.result.finding import UNKNOWN_RULE
 from einvoice.result.location import NOWHERE
-from einvoice.rulebook.catalog import catalog, entry
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
 from einvoice.rulebook.syntax_rules.table import shared_codes
@@ -28,9 +28,9 @@ from einvoice.syntax.schema import is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
 
 if TYPE_CHECKING:
+    from einvoice.code_catalog import CatalogEntry
     from einvoice.model.invoice import Invoice
     from einvoice.reference import ReferenceFinding
-    from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
     from einvoice.rulebook.syntax_rules.rule import SyntaxRule

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from einvoice.code_catalog import entry
 from einvoice.quotation import quote
 from einvoice.reference import ReferenceFinding
 from einvoice.reference.bundles.imports import KIND, ImportedSheet, imported_sheets, sheet_of_release
 from einvoice.result import Finding, Layer, Severity
 from einvoice.result.finding import UNKNOWN_RULE
-from einvoice.rulebook.catalog import entry
 from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.load import applies
 from einvoice.schematron.program import Report

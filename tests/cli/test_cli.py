@@ -13,8 +13,8 @@ import pytest
 
 from einvoice.cli import main
 from einvoice.cli.formats import FORMATS
+from einvoice.code_catalog import catalog
 from einvoice.model.terms import name, terms
-from einvoice.rulebook.catalog import catalog
 from tests.helpers.extras import POSIX
 
 
@@ -402,7 +402,7 @@ def test_explain_suggests_a_similar_term(capsys):
 
 
 def test_rules_check_without_problems_prints_nothing(capsys, monkeypatch):
-    monkeypatch.setattr("einvoice.rulebook.check.check_all", lambda **options: [])
+    monkeypatch.setattr("einvoice.authoring.check.check_all", lambda **options: [])
     assert main(["rules", "check"]) == 0
     assert capsys.readouterr().out == ""
 

@@ -93,7 +93,7 @@ def test_rules_of_einvoice_are_those_of_the_checkout(tmp_path, monkeypatch, caps
     assert "en16931/BR-CO-10.toml" in capsys.readouterr().err
     installed = tmp_path / "einvoice" / "rules"
     shutil.copytree(rules_folder() / "en16931", installed / "en16931")
-    monkeypatch.setattr("einvoice.rulebook.new_rule.shipped", lambda: RuleData(installed))
+    monkeypatch.setattr("einvoice.authoring.new_rule.shipped", lambda: RuleData(installed))
     assert main(["rules", "new", "BR-99", "--set", "en16931"]) == 2
     assert "--rules" in capsys.readouterr().err
     assert not (rules_folder() / "en16931" / "BR-99.toml").exists()
@@ -106,7 +106,7 @@ def test_first_command_of_the_readme_works(tmp_path, monkeypatch):
     checkout = tmp_path / "rules"
     shutil.copytree(rules_folder(), checkout)
     (tmp_path / "pyproject.toml").touch()
-    monkeypatch.setattr("einvoice.rulebook.new_rule.shipped", lambda: RuleData(checkout))
+    monkeypatch.setattr("einvoice.authoring.new_rule.shipped", lambda: RuleData(checkout))
     assert main(shlex.split(command, comments=True)[1:]) == 0
     line = (checkout / "en16931" / "BR-99.toml").read_text("utf-8").splitlines()[0]
     assert (checkout / "en16931" / line.removeprefix("#:schema ")).exists()

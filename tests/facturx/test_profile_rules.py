@@ -7,10 +7,10 @@ import pytest
 from lxml import etree
 
 import einvoice
+from einvoice.code_catalog.naming import Names
+from einvoice.code_catalog.profiles import profile_entries
 from einvoice.facturx.rules import profile_rules
 from einvoice.resources import rules_folder
-from einvoice.rulebook.catalog.naming import Names
-from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.files.tables import codes_by_profile
 from einvoice.rulebook.syntax_rules import checks, stops
 from einvoice.rulebook.syntax_rules.collector import Collector

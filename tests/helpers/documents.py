@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from lxml import etree
 
+from einvoice.authoring.example_documents import ROOTS, insert, written
 from einvoice.resources import shipped
-from einvoice.rulebook.example_documents import ROOTS, insert, written
 from einvoice.rulebook.files.example import Example
 from einvoice.syntax.xml import parse
 

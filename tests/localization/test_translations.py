@@ -2,10 +2,10 @@
 
 import pytest
 
+from einvoice.code_catalog.catalog_entry import CatalogEntry
+from einvoice.code_catalog.translations import Translation, Translator
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData
-from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.catalog.translations import Translation, Translator
 
 TEXTS = {"title": "Sum {actual}", "explanation": "Expected: {expected}", "fix": "Correct it."}
 NOTE = {"kind": "rounding", "texts": {"en": "By {difference}."}, "source": "", "until": "", "syntax": ""}

@@ -7,8 +7,8 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
+from einvoice.code_catalog import catalog
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
-from einvoice.rulebook.catalog import catalog
 from tests.helpers.paths import SAMPLES
 
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()

@@ -15,10 +15,10 @@ import pytest
 import einvoice
 from einvoice.cli.outcome import Outcome
 from einvoice.cli.table import format_table
+from einvoice.code_catalog import catalog
 from einvoice.model.terms import terms
 from einvoice.render import text
 from einvoice.result import Finding
-from einvoice.rulebook.catalog import catalog
 from einvoice.syntax.severity_overrides import Override
 from tests.helpers.paths import SAMPLES
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from einvoice.authoring.check import program_of
 from einvoice.model.iteration import filled
 from einvoice.model.values import Value
 from einvoice.resources import shipped
 from einvoice.result import Finding
-from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.program.program import Violation

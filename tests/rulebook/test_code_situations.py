@@ -8,11 +8,11 @@ import tomllib
 import pytest
 
 import einvoice
+from einvoice.code_catalog import catalog
 from einvoice.codelists import by_name, codes, meanings
 from einvoice.facturx.rules import profile_rules
 from einvoice.resources import shipped
 from einvoice.result import Finding, Language
-from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.syntax_rules.checks import choice
 from einvoice.rulebook.syntax_rules.table import rule_table
 from tests.helpers.paths import SAMPLES

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import einvoice
+from einvoice.authoring.check import program_of
+from einvoice.code_catalog import CatalogEntry
+from einvoice.code_catalog.operand_texts import operand_text
 from einvoice.resources import rules_folder, shipped
-from einvoice.rulebook.catalog import CatalogEntry
-from einvoice.rulebook.catalog.operand_texts import operand_text
-from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.example import Example

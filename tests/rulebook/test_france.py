@@ -8,8 +8,8 @@ import pytest
 from lxml import etree
 
 import einvoice
+from einvoice.authoring.check_documents import check_documents
 from einvoice.resources import RuleData, rules_folder
-from einvoice.rulebook.check_documents import check_documents
 from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.rule import SYNTAXES

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from einvoice.authoring.check import check_all
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, rules_folder
-from einvoice.rulebook.check import check_all
 from einvoice.rulebook.program.engine import RuleBook
 
 RULE = """

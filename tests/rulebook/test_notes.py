@@ -10,11 +10,11 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
+from einvoice.code_catalog import catalog, entry
+from einvoice.code_catalog.build import entries_of_text
 from einvoice.errors import RuleError
 from einvoice.resources import rules_folder, shipped
 from einvoice.result import Finding, ValidationResult
-from einvoice.rulebook.catalog import catalog, entry
-from einvoice.rulebook.catalog.build import entries_of_text
 from einvoice.rulebook.files.load import read_definitions, read_file
 from einvoice.rulebook.files.notes import Note
 from einvoice.rulebook.files.versions import read_ruleset

@@ -8,12 +8,12 @@ import pytest
 from lxml import etree
 
 import einvoice
+from einvoice.code_catalog.naming import Names
+from einvoice.code_catalog.syntax_rules import syntax_rule_entries
 from einvoice.errors import RuleError
 from einvoice.model.location import NAMESPACES
 from einvoice.model.terms import terms
 from einvoice.resources import rules_folder, shipped
-from einvoice.rulebook.catalog.naming import Names
-from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.rulebook.syntax_rules.table import rule_table

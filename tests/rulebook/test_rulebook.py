@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from einvoice.authoring.check import check_all
+from einvoice.code_catalog import Catalog, catalog, digest, entry
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook import cache
-from einvoice.rulebook.catalog import Catalog, catalog, digest, entry
-from einvoice.rulebook.check import check_all
 from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.files.lines import located

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from einvoice.authoring.check import program_of
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.resources import shipped
-from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.example import Example

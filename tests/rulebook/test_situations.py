@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import einvoice
+from einvoice.authoring.check import program_of
+from einvoice.code_catalog import CatalogEntry
 from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
-from einvoice.rulebook.catalog import CatalogEntry
-from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of

@@ -7,10 +7,10 @@ from decimal import Decimal
 
 import pytest
 
+from einvoice.code_catalog import CatalogEntry, entry
+from einvoice.code_catalog.formatting import show
 from einvoice.model.invoice import Invoice
 from einvoice.resources import shipped
-from einvoice.rulebook.catalog import CatalogEntry, entry
-from einvoice.rulebook.catalog.formatting import show
 from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.program.engine import rulebook

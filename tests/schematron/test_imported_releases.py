@@ -7,12 +7,12 @@ import pytest
 from lxml import etree
 
 import einvoice
+from einvoice.authoring.added import rule_data
 from einvoice.cli import main
 from einvoice.reference import BundleRejected
 from einvoice.reference.bundles.imports import import_sheets
 from einvoice.result.rule_changes import rule_changes
 from einvoice.rulebook import recognition
-from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
 from einvoice.schematron.fingerprints import fingerprints
 from einvoice.schematron.sheets import iso

@@ -9,8 +9,8 @@ import tomllib
 import pytest
 
 from einvoice import errors
+from einvoice.code_catalog import catalog
 from einvoice.resources import RuleData, rules_folder, shipped
-from einvoice.rulebook.catalog import catalog
 from einvoice.syntax import detect, severity_overrides, specifications, xml
 from einvoice.syntax.remarks import remarks
 from tests.cases import corpus

@@ -2,7 +2,7 @@
 
 import pytest
 
-from einvoice.rulebook.catalog import entry
+from einvoice.code_catalog import entry
 from einvoice.syntax.remarks import nearest, remarks
 from tests.syntax.test_detect import EN, NLCIUS, PEPPOL, XR2, XR3, XR3_CVD, XR3_EXTENSION, cii, codes, ubl
 

@@ -11,10 +11,10 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from einvoice.cli.common import add_lang, add_rules
+from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Messages
 from einvoice.render.text import LABELS
 from einvoice.result import Language
-from einvoice.rulebook.catalog import CatalogEntry
 
 UNKNOWN = 2
 _TEXTS: Final = Messages("einvoice.cli", "explain")
@@ -37,8 +37,8 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the entry, or the term, and return the exit status."""
     from einvoice.assessment.law import laws
-    from einvoice.rulebook.added import rule_data
-    from einvoice.rulebook.catalog import catalog
+    from einvoice.authoring.added import rule_data
+    from einvoice.code_catalog import catalog
     from einvoice.rulebook.releases import ruleset_label
 
     data = rule_data(options.rules)

@@ -138,7 +138,7 @@ def run_list(options: argparse.Namespace) -> int:
 
 def _print_releases(configuration: Configuration, lang: Language) -> None:
     """Print the releases of shipped rule sets that an import makes, and how they differ from those of einvoice."""
-    from einvoice.rulebook.added import rule_data
+    from einvoice.authoring.added import rule_data
     from einvoice.rulebook.releases import releases
 
     labels, known = _LABELS[lang], releases(rule_data())

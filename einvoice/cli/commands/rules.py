@@ -16,8 +16,8 @@ from einvoice.cli.common import add_lang, add_rules
 from einvoice.errors import RuleError
 
 if TYPE_CHECKING:
+    from einvoice.authoring.run_examples import ExampleRun, RuleRun
     from einvoice.resources import RuleData
-    from einvoice.rulebook.run_examples import ExampleRun, RuleRun
 
 PROBLEMS, FAILED = 1, 2
 _SIDES = {"einvoice": "the rule of einvoice", "imported": "the imported assertion"}
@@ -83,7 +83,7 @@ def run_diff(options: argparse.Namespace) -> int:
 
 def run_check(options: argparse.Namespace) -> int:
     """Print every problem of the rules and return the exit status; on standard error, what is done and noticed."""
-    from einvoice.rulebook.check import check_all
+    from einvoice.authoring.check import check_all
 
     try:
         problems = check_all(say=_say) if options.rules is None else _problems(options.rules)
@@ -99,7 +99,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 def _compared(documents: Path | None) -> Iterator[str]:
     """Yield the unchanged assertions of imported releases that differ from the rules; say where changed ones do."""
-    from einvoice.rulebook.added import rule_data
+    from einvoice.authoring.added import rule_data
     from einvoice.validation.compare_releases import compare_releases
 
     for it in compare_releases(rule_data(), documents):
@@ -127,8 +127,8 @@ def _say(text: str) -> None:
 
 def _problems(path: Path) -> list[RuleError]:
     """Return the errors in a folder or archive of rule sets."""
-    from einvoice.rulebook.added import open_rules
-    from einvoice.rulebook.check_added import check_added
+    from einvoice.authoring.added import open_rules
+    from einvoice.authoring.check_added import check_added
 
     try:
         return list(check_added(open_rules(path.resolve()), examples=True, say=_say))
@@ -138,7 +138,7 @@ def _problems(path: Path) -> list[RuleError]:
 
 def run_new(options: argparse.Namespace) -> int:
     """Create a rule file, print its path, and return the exit status."""
-    from einvoice.rulebook.new_rule import new_rule
+    from einvoice.authoring.new_rule import new_rule
 
     try:
         print(new_rule(options.code, options.ruleset, options.rules))
@@ -150,10 +150,10 @@ def run_new(options: argparse.Namespace) -> int:
 
 def run_test(options: argparse.Namespace) -> int:
     """Run the examples of a rule, print what happened to each, and return the exit status."""
+    from einvoice.authoring.added import open_rules
+    from einvoice.authoring.run_examples import run_examples
     from einvoice.resources import shipped
-    from einvoice.rulebook.added import open_rules
     from einvoice.rulebook.files.lines import located
-    from einvoice.rulebook.run_examples import run_examples
 
     try:
         data = open_rules(options.rules.resolve()) if options.rules else shipped()
@@ -194,7 +194,7 @@ def _verdict(example: ExampleRun) -> str:
 
 def run_schema(options: argparse.Namespace) -> int:
     """Print the schema of a kind of file, or write all, and return the exit status."""
-    from einvoice.rulebook.json_schema import KINDS, text
+    from einvoice.authoring.json_schema import KINDS, text
 
     if options.kind not in KINDS:
         print(f"unknown kind '{options.kind}'; kinds are {', '.join(KINDS)}", file=sys.stderr)

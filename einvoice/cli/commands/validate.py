@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from einvoice.authoring.added import rule_data
 from einvoice.cli.assess import add_assess, assessment, check_assess
 from einvoice.cli.common import add_lang, add_rules, output_to, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import FINDINGS, NEVER, UNREADABLE, VALID, Outcome, report_problem
 from einvoice.errors import RuleError, UnreadableDocument
-from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.rule import SEVERITIES
 from einvoice.syntax.xml import sniff
 from einvoice.validation import ENGINES, MODES, Options, validate

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from einvoice.code_catalog import CatalogEntry, catalog
+from einvoice.code_catalog.build import entries_of_text
 from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.model.location import NAMESPACES
 from einvoice.reference.bundles import archive, store
@@ -21,8 +23,6 @@ from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.metadata import read_metadata
 from einvoice.reference.bundles.releases import known_sheet, releases_of
 from einvoice.resources import shipped
-from einvoice.rulebook.catalog import CatalogEntry, catalog
-from einvoice.rulebook.catalog.build import entries_of_text
 from einvoice.rulebook.imported_releases import Part
 from einvoice.rulebook.recognition import Recognized
 from einvoice.schematron import load

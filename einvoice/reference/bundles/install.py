@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
+from einvoice.code_catalog import entry
 from einvoice.errors import UnreadableDocument
 from einvoice.model.location import NAMESPACES
 from einvoice.reference.bundles import archive, scenarios, store
@@ -14,7 +15,6 @@ from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.process import sandbox
 from einvoice.reference.process.errors import ExecutionFailed, problem_code
-from einvoice.rulebook.catalog import entry
 from einvoice.syntax import xml
 
 _LIMITS: Final = xml.Limits(bytes=64 << 20)

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple
 
+from einvoice.code_catalog.element_names import element_name
 from einvoice.localization import Language
 from einvoice.model.group import Group
-from einvoice.rulebook.catalog.element_names import element_name
 from einvoice.visualization.formatting import format_date, format_number
 from einvoice.visualization.labels import label, meaning
 

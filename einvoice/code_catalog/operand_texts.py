@@ -12,7 +12,7 @@ from typing import Any, Final
 from einvoice.localization import Language, Messages
 from einvoice.rulebook.rule import ACTUAL
 
-_MESSAGES: Final = Messages("einvoice.rulebook", "operands")
+_MESSAGES: Final = Messages("einvoice.code_catalog", "operands")
 _PLACES: Final = (
     "allowance_amount", "allowance_reason", "charge_amount", "charge_reason", "category", "rate", "line",
 )  # fmt: skip

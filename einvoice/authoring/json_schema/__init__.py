@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
+from einvoice.authoring.json_schema.descriptions import description
 from einvoice.localization import languages
 from einvoice.model.terms import terms
 from einvoice.rulebook.files import contexts, keys, notes, situations, versions
-from einvoice.rulebook.json_schema.descriptions import description
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.sections import SECTIONS
 from einvoice.syntax.specifications import Specification

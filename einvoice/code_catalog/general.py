@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from einvoice.rulebook.catalog.formatting import VALUES
+from einvoice.code_catalog.formatting import VALUES
 from einvoice.rulebook.rule import EXPECTED
 
 _PLACEHOLDER: Final = r"(?:[„“]|« )?\{[\w.]+\}(?:[“”]| »)?"

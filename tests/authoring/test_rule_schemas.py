@@ -16,13 +16,13 @@ import jsonschema_rs
 import pytest
 from jsonschema_rs import Draft7Validator
 
+from einvoice.authoring import json_schema
+from einvoice.authoring.json_schema.descriptions import DESCRIPTIONS
+from einvoice.code_catalog.build import entries_of_text
 from einvoice.errors import RuleError
 from einvoice.localization import languages
 from einvoice.resources import rules_folder
-from einvoice.rulebook import json_schema
-from einvoice.rulebook.catalog.build import entries_of_text
 from einvoice.rulebook.files.keys import check_copy, check_file, check_schematron
-from einvoice.rulebook.json_schema.descriptions import DESCRIPTIONS
 from tests.helpers.paths import ROOT
 
 ASSOCIATIONS = tomllib.loads((ROOT / ".taplo.toml").read_text("utf-8"))["rule"]

@@ -18,9 +18,9 @@ from einvoice.rulebook import cache
 from einvoice.rulebook.releases import Release, releases
 
 if TYPE_CHECKING:
-    from einvoice.rulebook.catalog.catalog_entry import CatalogEntry, Values
+    from einvoice.code_catalog.catalog_entry import CatalogEntry, Values
 
-_PACKAGE: Final = Path(__file__).parents[2]
+_PACKAGE: Final = Path(__file__).parents[1]
 
 __all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "digest", "entry"]
 
@@ -29,7 +29,7 @@ def __getattr__(name: str) -> Any:
     """Import the class of the entries on first access: a valid invoice needs no texts."""
     if name not in ("CatalogEntry", "Values"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from einvoice.rulebook.catalog import catalog_entry
+    from einvoice.code_catalog import catalog_entry
 
     value = globals()[name] = getattr(catalog_entry, name)
     return value
@@ -48,7 +48,7 @@ class Catalog(Mapping[str, "CatalogEntry"]):
         self._aliases = aliases
 
     def __getitem__(self, code: str) -> CatalogEntry:
-        from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
+        from einvoice.code_catalog.catalog_entry import CatalogEntry
 
         return CatalogEntry(*marshal.loads(self._rows[code if code in self._rows else self._aliases[code]]))
 
@@ -88,7 +88,7 @@ def _entry(code: str, data: RuleData) -> CatalogEntry:
 def digest(data: RuleData) -> str:
     """Return the SHA-256 of all files with rules and texts, in hexadecimal digits."""
     rules = (path for folder in (data.root, *data.added.values()) for path in _rule_files(folder))
-    names = ("localization", "model", "rulebook")
+    names = ("localization", "model", "code_catalog")
     messages = (path for name in names for path in cache.listed(_PACKAGE / name / "messages", ".toml"))
     return cache.digest(sorted({*rules, *messages}))
 
@@ -122,7 +122,7 @@ def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
 
 
 def _built(versions: tuple[tuple[str, str], ...], data: RuleData) -> tuple[dict[str, bytes], dict[str, str]]:
-    from einvoice.rulebook.catalog.build import entries
+    from einvoice.code_catalog.build import entries
 
     known = list(entries(data, dict(versions)))
     aliases = {alias: entry.code for entry in known for alias in entry.aliases}

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from einvoice.code_catalog.formatting import VALUES, missing, missing_subject, show
+from einvoice.code_catalog.general import general
+from einvoice.code_catalog.operand_texts import operand_text
 from einvoice.localization import Language, choose, fallbacks
 from einvoice.model.terms import name as name_of_term
 from einvoice.model.terms import terms
-from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
-from einvoice.rulebook.catalog.general import general
-from einvoice.rulebook.catalog.operand_texts import operand_text
 
 _QUOTED: Final = r"([„“]?)\{([\w.]+)\}([“”]?)"
 _REPEATED: Final = r"(\([^()]+\)) \1"
@@ -200,7 +200,7 @@ def _of_terms(name: str, values: Mapping[str, Any], language: str) -> str:
     if kind == "name" and stated in terms():
         return name_of_term(str(stated), language)
     if kind == "label" and isinstance(stated, str):
-        from einvoice.rulebook.catalog.element_names import element_name  # few findings name elements in words
+        from einvoice.code_catalog.element_names import element_name  # few findings name elements in words
 
         shown = element_name(stated, language) or stated.rpartition("/")[2]
         return shown[:1].upper() + shown[1:]

@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
+from einvoice.authoring.check import norm_errors, program_of, without_condition
+from einvoice.authoring.deviations import STRICTER, Comparison
+from einvoice.authoring.example_documents import document_of
+from einvoice.code_catalog.catalog_entry import CatalogEntry
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.resources import RuleData
-from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.check import norm_errors, program_of, without_condition
-from einvoice.rulebook.deviations import STRICTER, Comparison
-from einvoice.rulebook.example_documents import document_of
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.example import Example
 from einvoice.rulebook.files.examples import examples_of

@@ -10,12 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, TypeVar
 
-from einvoice import codelists
+from einvoice import code_catalog, codelists
+from einvoice.authoring.check import Say, check_rules
 from einvoice.errors import RuleError
 from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
-from einvoice.rulebook import catalog
-from einvoice.rulebook.check import Say, check_rules
 from einvoice.rulebook.files.conditions import FILE as CONDITIONS
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.keys import listed_examples, outdated_examples
@@ -206,8 +205,8 @@ def _read_overrides(data: RuleData, sets: Mapping[str, RuleSet]) -> None:
 
 def _of_catalog(data: RuleData) -> Iterator[RuleError]:
     """Yield an error for each code of an added rule set that einvoice has, and for rows without texts."""
-    known = catalog.catalog()
-    found = yield from _raised(lambda: catalog.catalog(None, data))
+    known = code_catalog.catalog()
+    found = yield from _raised(lambda: code_catalog.catalog(None, data))
     if found is None:
         return
     for code, entry in found.items():

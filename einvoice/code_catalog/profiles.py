@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from einvoice.code_catalog.catalog_entry import CatalogEntry
+from einvoice.code_catalog.naming import Name, Names
+from einvoice.code_catalog.syntax_rules import add_texts, composed_situations, fill
+from einvoice.code_catalog.translations import read_translations
+from einvoice.code_catalog.xpaths import xpath_of_row
 from einvoice.errors import RuleError
 from einvoice.localization import Language
-from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.catalog.naming import Name, Names
-from einvoice.rulebook.catalog.syntax_rules import add_texts, composed_situations, fill
-from einvoice.rulebook.catalog.translations import read_translations
-from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.files.tables import codes_by_profile
 from einvoice.rulebook.sections import SECTIONS

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
+from einvoice.authoring.deviations import Comparison, Difference
 from einvoice.model.invoice import Invoice
 from einvoice.resources import rules_folder
-from einvoice.rulebook.deviations import Comparison, Difference
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.syntax.reader import read

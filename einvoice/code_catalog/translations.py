@@ -26,7 +26,7 @@ from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.versions import ADOPTED_TITLE
 
 if TYPE_CHECKING:
-    from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
+    from einvoice.code_catalog.catalog_entry import CatalogEntry
 
 _FILES: Final = "files"
 _VARIANTS: Final = "variants"

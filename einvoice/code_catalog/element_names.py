@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from einvoice.code_catalog.naming import Names
 from einvoice.localization import Language, Messages, fallbacks
 from einvoice.resources import rules_folder
-from einvoice.rulebook.catalog.naming import Names
 
-_ELEMENTS: Final = Messages("einvoice.rulebook", "elements")
+_ELEMENTS: Final = Messages("einvoice.code_catalog", "elements")
 
 
 class _Tables(NamedTuple):

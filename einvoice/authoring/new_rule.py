@@ -9,13 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from einvoice.authoring import json_schema
+from einvoice.authoring.added import open_rules
+from einvoice.code_catalog.build import text_files
+from einvoice.code_catalog.syntax_rules import codes_of_text
 from einvoice.errors import RuleError
 from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
-from einvoice.rulebook import json_schema
-from einvoice.rulebook.added import open_rules
-from einvoice.rulebook.catalog.build import text_files
-from einvoice.rulebook.catalog.syntax_rules import codes_of_text
 from einvoice.rulebook.files.load import adopted_files, read_file, rule_files
 from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.rule import SYNTAXES

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice import cache, codelists
+from einvoice.code_catalog.catalog_entry import CatalogEntry
+from einvoice.code_catalog.example_texts import example_texts
+from einvoice.code_catalog.profiles import profile_entries
+from einvoice.code_catalog.syntax_rules import syntax_rule_entries
+from einvoice.code_catalog.translations import Translator
 from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
 from einvoice.model.terms import name as name_of
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
-from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.catalog.example_texts import example_texts
-from einvoice.rulebook.catalog.profiles import profile_entries
-from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
-from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import TEXTS, check_keys, check_text_file, languages_of

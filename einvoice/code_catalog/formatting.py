@@ -10,7 +10,7 @@ from typing import Any, Final
 from einvoice.localization import Messages
 from einvoice.localization.formatting import format_date, format_number
 
-VALUES: Final = Messages("einvoice.rulebook", "values")
+VALUES: Final = Messages("einvoice.code_catalog", "values")
 _LINE_NUMBER: Final = "line.identifier"
 _OF_AMOUNTS: Final = 2
 

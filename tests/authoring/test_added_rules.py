@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import einvoice
+from einvoice.authoring.added import MAX_FILES
 from einvoice.cli import main
 from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
-from einvoice.rulebook.added import MAX_FILES
 from tests.helpers import house_rules
 from tests.helpers.paths import ROOT
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from einvoice import cache
+from einvoice.code_catalog.catalog_entry import CatalogEntry
+from einvoice.code_catalog.naming import Name, Names, inflected
+from einvoice.code_catalog.translations import Translation, read_translations
+from einvoice.code_catalog.xpaths import xpath_of_row
 from einvoice.codelists import holds
 from einvoice.errors import RuleError
 from einvoice.localization import Language
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
-from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
-from einvoice.rulebook.catalog.naming import Name, Names, inflected
-from einvoice.rulebook.catalog.translations import Translation, read_translations
-from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.files.situations import KEY, situation_of
 from einvoice.rulebook.files.tables import FOLDER, tables

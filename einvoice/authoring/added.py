@@ -114,7 +114,7 @@ def _loaded(path: Path, state: tuple[tuple[str, int, int], ...]) -> RuleData:
     data = open_rules(path)
     key = cache.key("added", *(f"{name} {digest(folder)}" for name, folder in data.added.items()))
     if cache.load("added", key) is None:
-        from einvoice.rulebook.check_added import check_added  # imported on use: it needs the compiler
+        from einvoice.authoring.check_added import check_added  # imported on use: it needs the compiler
 
         for error in check_added(data):
             raise error

@@ -28,10 +28,10 @@ _STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 _PRESENCE: Final = re.compile(r"\b(exists|non_blank)\b")
 _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
 
-_WORDS: Final = Messages("einvoice.rulebook", "examples")
+_WORDS: Final = Messages("einvoice.code_catalog", "examples")
 
 #: Names of fields that are not business terms.
-_OTHERS: Final = Messages("einvoice.rulebook", "fields")
+_OTHERS: Final = Messages("einvoice.code_catalog", "fields")
 #: Values that the texts omit: the name of the term implies them.
 _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "indicator": ("false", "true"),

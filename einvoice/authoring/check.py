@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from einvoice.code_catalog.build import entries_of_text, text_files
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, shipped
-from einvoice.rulebook.catalog.build import entries_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
@@ -100,7 +100,7 @@ def check_rules(
             known.add(str(error))
             yield error
     if examples and documents and not known:
-        from einvoice.rulebook.check_documents import check_documents  # not needed to load rules
+        from einvoice.authoring.check_documents import check_documents  # not needed to load rules
 
         yield from check_documents(data, ruleset)
 
@@ -249,7 +249,7 @@ class _Run:
             return made
         from lxml.etree import LxmlError
 
-        from einvoice.rulebook.example_documents import document_of  # not needed to load rules
+        from einvoice.authoring.example_documents import document_of  # not needed to load rules
         from einvoice.syntax.reader import read
 
         try:
