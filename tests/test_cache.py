@@ -151,7 +151,7 @@ def test_import_of_einvoice_loads_neither_lxml_nor_the_model():
 def test_validation_loads_no_module_that_presents_or_repairs(sample):
     loaded = modules("-c", f"import einvoice; einvoice.validate({str(sample('ubl-invoice.xml'))!r}).is_valid")
     assert "einvoice.result.validation" in loaded
-    upper = ("bulk", "notebook", "render", "repair", "visualization")
+    upper = ("bulk", "notebook", "render", "causes", "repair", "visualization")
     assert not [name for name in loaded if name.startswith(tuple(f"einvoice.{it}" for it in upper))]
 
 

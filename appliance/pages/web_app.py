@@ -23,7 +23,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _LABELS: Final = Messages("appliance", "page")
-_CAUSES: Final = Messages("einvoice.repair", "display")
+_CAUSES: Final = Messages("einvoice.causes", "display")
 _NAMES: Final = Messages("einvoice.localization", "language")
 _FORMATS: Final = Messages("einvoice.localization", "format")
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from einvoice.causes import Cause, Change
 from einvoice.editing.edits import apply
 from einvoice.editing.serialization import EditError
 from einvoice.errors import UnreadableDocument
-from einvoice.repair import Cause, Change
 from einvoice.result.validation import ValidationResult
 from einvoice.validation import revalidate
 
@@ -22,7 +22,7 @@ class Edit(NamedTuple):
     """A kind of edit.
 
     Attributes:
-        kind: "set", "fill", "add" and others; see `einvoice.repair.change.Step`.
+        kind: "set", "fill", "add" and others; see `einvoice.causes.change.Step`.
         term: business term; "" if there is none.
         element: name of the element or attribute.
         before: previous text; None if it differs.

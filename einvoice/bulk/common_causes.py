@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from einvoice.bulk.cause_record import Edit, Edits, FileCause, FileCauses
 from einvoice.bulk.labels import whole
 from einvoice.bulk.stored_findings import entry_of
+from einvoice.causes.change import Step
 from einvoice.code_catalog import CatalogEntry, entry
 from einvoice.localization import Language, Messages
 from einvoice.localization.options import language
 from einvoice.render.tables import require_pandas
 from einvoice.render.text import capitalize
-from einvoice.repair.change import Step
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -130,7 +130,7 @@ class _Table:
         """Return the first cause with the codes that it explains; "" if a finding says the same, or all are listed."""
         if outcome.lists_causes or not outcome.causes:
             return ""
-        from einvoice.repair.display import codes
+        from einvoice.causes.display import codes
 
         first, *others = outcome.causes
         if not first.changes and len(first.findings) == 1:
@@ -140,7 +140,7 @@ class _Table:
 
     def _causes(self, causes: Sequence[Any], findings: int) -> Iterator[str]:
         """Yield the causes, each with the codes that it explains and its change."""
-        from einvoice.repair.display import codes, heading, incomplete  # loads the search, which only causes need
+        from einvoice.causes.display import codes, heading, incomplete  # loads the search, which only causes need
 
         yield _GAP + self._paint(heading(len(causes), findings, self._lang), _BOLD)
         for cause in causes:

@@ -10,8 +10,9 @@ all XPaths refer to the original document.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
@@ -24,6 +25,8 @@ from einvoice.editing.serialization import EditError, escape_text, quoted
 from einvoice.editing.spans import Span
 from einvoice.model.location import NAMESPACES
 from einvoice.syntax import xml
+
+_WORD: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,15 @@ class Insert:
 Edit: TypeAlias = (
     SetText | SetAttribute | RemoveAttribute | Remove | Rename | RenameAttribute | SetNamespace | Move | Insert
 )
+
+
+def as_dict(edit: Edit) -> dict[str, Any]:
+    """Return an edit as plain data, ready for JSON: its kind, such as "set_text", its XPath and the new content."""
+    kind = _WORD.sub("_", type(edit).__name__).lower()
+    if not isinstance(edit, Insert):
+        return {"edit": kind, **asdict(edit)}
+    content = {"path": [*edit.path], "text": edit.text, "attributes": dict(edit.attributes)}
+    return {"edit": kind, "xpath": edit.parent, **content}
 
 
 def apply(data: bytes, edits: Iterable[Edit]) -> bytes:

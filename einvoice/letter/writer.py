@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 from einvoice.assessment import assess
 from einvoice.assessment.assessment import basis
 from einvoice.assessment.law import CONTENT
+from einvoice.causes.applicability import SAFE
+from einvoice.causes.change import capitalized
 from einvoice.letter.wording import names_element, without_codes
 from einvoice.localization import Language, Messages, choose
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.terms import leading, name
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS, capitalize, compared
-from einvoice.repair.applicability import SAFE
-from einvoice.repair.change import capitalized
 
 if TYPE_CHECKING:
     from einvoice.assessment import Assessment
-    from einvoice.repair import Cause
+    from einvoice.causes import Cause
     from einvoice.result import Finding, ValidationResult
 
 _TEXTS: Final = Messages("einvoice.letter", "letter")

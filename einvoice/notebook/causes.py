@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from einvoice.causes import Cause, Change
+from einvoice.causes.collection import evidence, place
+from einvoice.causes.display import LABELS, codes, counted, heading, incomplete
 from einvoice.editing.diff import unified
 from einvoice.editing.edits import apply
 from einvoice.editing.serialization import EditError
 from einvoice.errors import UnreadableDocument
 from einvoice.quotation import quote
 from einvoice.render.text import position
-from einvoice.repair import Cause, Change
-from einvoice.repair.causes import evidence, place
-from einvoice.repair.display import LABELS, codes, counted, heading, incomplete
 from einvoice.result import Language, ValidationResult
 
 _MAX_CAUSES: Final = 100

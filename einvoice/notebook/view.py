@@ -10,6 +10,7 @@ import anywidget
 import traitlets
 
 from einvoice.assessment import Assessment
+from einvoice.causes import Cause
 from einvoice.code_catalog import catalog
 from einvoice.notebook.assessment import assessment_box
 from einvoice.notebook.causes import cause_details, cause_list
@@ -41,7 +42,6 @@ from einvoice.render.text import (
     verdict,
 )
 from einvoice.render.text import severity as severity_text
-from einvoice.repair import Cause
 from einvoice.result import Finding, Language, ValidationResult
 from einvoice.rulebook.sections import title
 

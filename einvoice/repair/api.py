@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION, Applicability
+from einvoice.causes.cause import Cause
+from einvoice.causes.change import Change
+from einvoice.causes.collection import Causes
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Line
-from einvoice.repair.applicability import QUESTION, Applicability
 from einvoice.repair.case import Case, is_malformed, needs_no_action, plain_path
-from einvoice.repair.cause import Cause
-from einvoice.repair.causes import Causes
-from einvoice.repair.change import Change
 from einvoice.repair.evidence import judged
 from einvoice.repair.missing import MISSING_ELEMENT, MissingFacts
 from einvoice.repair.proposal import Combine, Proposal

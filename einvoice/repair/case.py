@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final, cast
 
+from einvoice.editing.content import is_within
 from einvoice.editing.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.model import location
 from einvoice.model.group import Group, terms_of
@@ -16,8 +17,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
 from einvoice.model.values import Date, Number, Value, absent
-from einvoice.repair.content import is_within
-from einvoice.repair.hypotheses import Hypotheses
+from einvoice.reconciliation.hypotheses import Hypotheses
 from einvoice.resources import RuleData
 from einvoice.result import Finding
 from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State

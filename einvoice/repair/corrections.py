@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
+from einvoice.causes.cause import missing_amount
+from einvoice.causes.change import Step, capitalized, clauses
+from einvoice.editing.content import is_within
 from einvoice.localization import Language, Messages
 from einvoice.model.calculation import IN_CODES, LOOSER_RULES
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import key_of
+from einvoice.reconciliation.amounts import key_of
+from einvoice.reconciliation.categories import Misplaced, lacking_in_entries, misplaced
+from einvoice.reconciliation.hypotheses import Hypothesis
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.categories import Misplaced, lacking_in_entries, misplaced
-from einvoice.repair.cause import missing_amount
-from einvoice.repair.change import Step, capitalized, clauses
-from einvoice.repair.content import is_within
-from einvoice.repair.hypotheses import Hypothesis
 from einvoice.repair.proposal import Proposal
 from einvoice.repair.proposals import vat
 from einvoice.repair.proposals.amounts import proposal_of
@@ -24,7 +24,7 @@ from einvoice.repair.proposals.split_breakdown import combined, split_entries
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import shipped
 
-_TEXTS: Final = Messages("einvoice.repair", "causes")
+_TEXTS: Final = Messages("einvoice.causes", "causes")
 _MIN_FACTS: Final = 2
 """How many contradictions a correction has to resolve; one alone says only that one of several numbers is wrong."""
 _MAX_CHOICES: Final = 3

@@ -8,15 +8,15 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE, Applicability
 from einvoice.editing.edits import Edit, Insert, Remove, SetAttribute, SetText
 from einvoice.editing.finder import Finder
 from einvoice.model.calculation import Calculation, Operand, calculations, round2
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled
 from einvoice.model.values import Amount, Number, UnitPrice, absent
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE, Applicability
+from einvoice.reconciliation.readings import readings
 from einvoice.repair.case import Case
-from einvoice.repair.readings import readings
 
 _CURRENCY: Final = "currencyID"
 _DUE: Final = "BT-115"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from einvoice.causes.cause import Cause
+from einvoice.causes.change import MAX_VALUE, Change
+from einvoice.causes.display import incomplete
 from einvoice.editing.diff import unified
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.quotation import quote
+from einvoice.reconciliation.amounts import in_currency
 from einvoice.render.text import LABELS, counts, verdict
-from einvoice.repair.arithmetic import in_currency
-from einvoice.repair.cause import Cause
-from einvoice.repair.change import MAX_VALUE, Change
-from einvoice.repair.display import incomplete
 from einvoice.result import ValidationResult
 
 _TEXTS: Final = Messages("einvoice.repair", "fixed")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from einvoice.causes.cause import Cause
+from einvoice.causes.change import Change
 from einvoice.editing.edits import apply
 from einvoice.editing.serialization import EditError
 from einvoice.errors import SignedDocument, UnreadableDocument
-from einvoice.repair.cause import Cause
-from einvoice.repair.change import Change
 from einvoice.repair.fixed import Fixed, is_applicable
 from einvoice.repair.search import compare
 from einvoice.result import ValidationResult

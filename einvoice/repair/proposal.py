@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from einvoice.causes.applicability import QUESTION, Applicability
 from einvoice.editing.edits import Edit
-from einvoice.repair.applicability import QUESTION, Applicability
 from einvoice.result import Finding
 
 

@@ -7,8 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
+from einvoice.causes.collection import Limit
 from einvoice.editing.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
 from einvoice.editing.serialization import EditError
 from einvoice.errors import UnreadableDocument
@@ -31,9 +32,6 @@ _POSITION: Final = re.compile(r"\[[0-9]+\]")
 UNMAPPED: Final = "CONTENT-UNCOVERED"
 _SCHEMA: Final = "schema"
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+\.[0-9]+", re.ASCII)
-
-Limit: TypeAlias = Literal["", "time", "validations"]
-"""The limit that ended a search; "" for none."""
 
 
 _Set: Final = (SetText, SetAttribute)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
+from einvoice.causes.change import MAX_QUOTED, Content, Row, Step
+from einvoice.editing.content import content_of, is_copy, is_within
 from einvoice.editing.edits import (
     Edit,
     Insert,
@@ -25,10 +27,8 @@ from einvoice.model.location import name
 from einvoice.model.terms import term, terms
 from einvoice.model.values import absent
 from einvoice.quotation import quote
-from einvoice.repair.arithmetic import category_of
+from einvoice.reconciliation.amounts import category_of
 from einvoice.repair.case import Case, plain_path
-from einvoice.repair.change import MAX_QUOTED, Content, Row, Step
-from einvoice.repair.content import content_of, is_copy, is_within
 from einvoice.repair.proposal import AddGroup, Combine, MoveElement, Proposal, Swap, Withdraw
 from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements

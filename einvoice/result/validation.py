@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from einvoice.assessment import Assessment
+    from einvoice.causes import Cause
+    from einvoice.causes.collection import Causes
     from einvoice.notebook.view import ResultView
-    from einvoice.repair import Cause
-    from einvoice.repair.causes import Causes
     from einvoice.repair.fixed import Fixed
     from einvoice.result.agreement import Agreement
     from einvoice.result.container import Container

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import einvoice
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.model.values import Date, Value
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.readings import dates, readings
+from einvoice.reconciliation.readings import dates, readings
 from tests.helpers.paths import SAMPLES
 
 UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")

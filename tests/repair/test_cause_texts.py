@@ -5,8 +5,8 @@ import re
 import pytest
 
 import einvoice
+from einvoice.causes.change import Row, Step, clauses
 from einvoice.editing.edits import apply
-from einvoice.repair.change import Row, Step, clauses
 from tests.helpers.paths import SAMPLES
 
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))

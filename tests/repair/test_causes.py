@@ -8,10 +8,10 @@ from collections import Counter
 import pytest
 
 import einvoice
+from einvoice.causes.applicability import QUESTION
 from einvoice.editing.edits import Insert, apply
 from einvoice.localization import languages
 from einvoice.repair.api import Diagnosis
-from einvoice.repair.applicability import QUESTION
 from einvoice.repair.search import MAX_VALIDATIONS, compare
 from tests.benchmarks.invoices import long
 from tests.helpers import mutants as mutations

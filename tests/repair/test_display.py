@@ -3,8 +3,8 @@
 import pytest
 
 import einvoice
+from einvoice.causes.display import codes, heading, remaining
 from einvoice.localization import languages
-from einvoice.repair.display import codes, heading, remaining
 
 PROOFS = {
     "de": {

@@ -4,10 +4,11 @@ import pytest
 from pikepdf import Array, Dictionary
 
 import einvoice
+from einvoice.causes import Cause, Change
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Remove, SetText
 from einvoice.errors import SignedDocument
-from einvoice.repair import Cause, Change, fixing
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
+from einvoice.repair import fixing
 from einvoice.result import ValidationResult
 from tests.helpers.checks import FOLDERS, assert_no_worse, check_applied_edits, codes
 from tests.helpers.hybrids import XML, hybrid

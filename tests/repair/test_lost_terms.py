@@ -5,9 +5,9 @@ import re
 import pytest
 
 import einvoice
+from einvoice.causes.applicability import SAFE
 from einvoice.editing.edits import Remove, SetAttribute, SetText, apply
 from einvoice.repair import search
-from einvoice.repair.applicability import SAFE
 from einvoice.repair.loss import loses_terms
 from einvoice.repair.proposal import Proposal
 from einvoice.repair.proposals.form import proposals as forms

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import einvoice
+from einvoice.causes.applicability import QUESTION
 from einvoice.editing.edits import Remove, apply
 from einvoice.model.values import Amount, Quantity
-from einvoice.repair.applicability import QUESTION
 from einvoice.repair.proposals.form import forms
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse

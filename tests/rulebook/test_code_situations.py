@@ -149,7 +149,7 @@ OTHER = [
         "UBL-SR-53",
         replaced(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>", r"\1"),
         "A tax registration has no number (Seller VAT identifier)",
-        "Add the number (cbc:CompanyID).",
+        "in cbc:CompanyID. If there is no such number",
     ),
     (
         "without_ID",

@@ -1,6 +1,6 @@
 """Sets numbers to what the other numbers of the invoice say, and removes a group that is there twice.
 
-Which ones may be wrong is found out by weighing hypotheses, see `einvoice.repair.hypotheses`.
+Which ones may be wrong is found out by weighing hypotheses, see `einvoice.reconciliation.hypotheses`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Edit, Remove
 from einvoice.model.calculation import Operand
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount, UnitPrice, absent
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.arithmetic import rate_of_amounts
+from einvoice.reconciliation.amounts import rate_of_amounts
+from einvoice.reconciliation.hypotheses import Hypothesis
 from einvoice.repair.case import Case, decimal_text
-from einvoice.repair.hypotheses import Hypothesis
 from einvoice.repair.proposal import Proposal, SetValues, Swap
 
 _MAX_ALTERNATIVES = 4

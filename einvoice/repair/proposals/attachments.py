@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 
+from einvoice.causes.applicability import UNSAFE
 from einvoice.editing.edits import SetAttribute
 from einvoice.model.values import Binary, absent
-from einvoice.repair.applicability import UNSAFE
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
 

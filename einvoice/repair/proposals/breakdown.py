@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Edit, Insert
 from einvoice.model.values import absent
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.arithmetic import key_of, round2, signed_amount, taxed_items, total
+from einvoice.reconciliation.amounts import key_of, round2, signed_amount, taxed_items, total
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import AddGroup, Proposal
 

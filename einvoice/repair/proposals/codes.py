@@ -10,12 +10,12 @@ from typing import Any, Final
 from lxml import etree
 
 from einvoice import codelists
+from einvoice.causes.applicability import QUESTION, SAFE, Applicability
 from einvoice.editing.edits import Edit, SetAttribute, SetText
 from einvoice.model.values import absent
-from einvoice.repair.applicability import QUESTION, SAFE, Applicability
+from einvoice.reconciliation.slips import is_slip
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
-from einvoice.repair.slips import is_slip
 from einvoice.syntax.paths import term_of_attribute
 
 _CHECK: Final = "in_code_list"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from einvoice import codelists
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Remove, SetAttribute
 from einvoice.model.values import Amount, absent
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal, SetValues, Withdraw
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from einvoice.causes.applicability import QUESTION, UNSAFE, Applicability
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
-from einvoice.repair.applicability import QUESTION, UNSAFE, Applicability
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
 from einvoice.syntax.remarks import nearest

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from einvoice.repair.applicability import SAFE
+from einvoice.causes.applicability import SAFE
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
 

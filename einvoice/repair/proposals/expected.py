@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION, SAFE
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount
-from einvoice.repair.applicability import QUESTION, SAFE
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Proposal
 

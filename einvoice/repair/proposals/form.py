@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION, SAFE
 from einvoice.editing.edits import SetAttribute
 from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
-from einvoice.repair.applicability import QUESTION, SAFE
-from einvoice.repair.arithmetic import round2
+from einvoice.reconciliation.amounts import round2
+from einvoice.reconciliation.readings import dates, readings
 from einvoice.repair.case import Case, decimal_text, is_malformed
 from einvoice.repair.proposal import Proposal
-from einvoice.repair.readings import dates, readings
 from einvoice.result import Finding
 from einvoice.syntax.paths import term_of_attribute
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
+from einvoice.causes.applicability import SAFE, UNSAFE
 from einvoice.editing.edits import Rename, RenameAttribute, SetNamespace
 from einvoice.model.location import NAMESPACES, name
-from einvoice.repair.applicability import SAFE, UNSAFE
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
 from einvoice.result import Finding

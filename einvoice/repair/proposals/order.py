@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from einvoice.causes.applicability import SAFE
 from einvoice.editing.edits import Edit, Move
 from einvoice.editing.moving import ranks
-from einvoice.repair.applicability import SAFE
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import MoveElement, Proposal
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from einvoice.editing.edits import Edit, Remove
 from einvoice.model.calculation import RATED
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import (
+from einvoice.reconciliation.amounts import (
     Key,
     in_currency,
     key_of,
@@ -22,7 +22,7 @@ from einvoice.repair.arithmetic import (
     taxed_items,
     total,
 )
-from einvoice.repair.assignment import Assignment
+from einvoice.reconciliation.assignment import Assignment
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.evidence import agrees
 from einvoice.repair.proposal import Proposal

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from einvoice import codelists
+from einvoice.causes.applicability import QUESTION, SAFE
 from einvoice.editing.edits import SetAttribute
 from einvoice.model.group import terms_of
 from einvoice.model.parties import SellerTaxRegistration, TaxRegistration
 from einvoice.model.values import absent
-from einvoice.repair.applicability import QUESTION, SAFE
 from einvoice.repair.case import Case
 from einvoice.repair.proposal import Proposal
 

@@ -7,14 +7,14 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
+from einvoice.causes.applicability import UNSAFE
 from einvoice.editing.edits import Edit, Insert, Remove
 from einvoice.model.calculation import RATED
 from einvoice.model.invoice import Invoice
 from einvoice.model.location import name
 from einvoice.model.money import VatBreakdown
 from einvoice.model.values import absent
-from einvoice.repair.applicability import UNSAFE
-from einvoice.repair.arithmetic import category_of, key_of, total
+from einvoice.reconciliation.amounts import category_of, key_of, total
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Combine, Proposal
 

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from lxml import etree
 
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE, Applicability
+from einvoice.editing.content import is_copy, is_within
 from einvoice.editing.edits import Edit, Remove, RemoveAttribute
 from einvoice.model.iteration import Filled, repeats
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Amount, Value
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE, Applicability
 from einvoice.repair.case import DECIDING, Case
-from einvoice.repair.content import is_copy, is_within
 from einvoice.repair.proposal import Proposal, Withdraw
 from einvoice.result import Finding
 from einvoice.syntax.mapping.tables import table_of

@@ -9,7 +9,7 @@ from typing import Any
 from einvoice.editing.edits import Insert
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import is_taxed, round2, total
+from einvoice.reconciliation.amounts import is_taxed, round2, total
 from einvoice.repair.case import Case, decimal_text, plain_path
 from einvoice.repair.proposal import AddGroup, Proposal
 from einvoice.syntax.paths import path_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from einvoice.causes.applicability import UNSAFE
 from einvoice.editing.edits import Edit, Insert
 from einvoice.model.calculation import RATED
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
-from einvoice.repair.applicability import UNSAFE
-from einvoice.repair.arithmetic import (
+from einvoice.reconciliation.amounts import (
     Key,
     category_of,
     rate_of_amounts,
@@ -19,7 +19,7 @@ from einvoice.repair.arithmetic import (
     total,
     unclassified,
 )
-from einvoice.repair.assignment import Assignment
+from einvoice.reconciliation.assignment import Assignment
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Proposal
 

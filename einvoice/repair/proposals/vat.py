@@ -8,14 +8,22 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Edit, Remove
 from einvoice.model.calculation import RATED
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
-from einvoice.repair.applicability import QUESTION, SAFE, UNSAFE
-from einvoice.repair.arithmetic import Key, category_of, key_of, rate_of_amounts, round2, signed_amount, taxed_items
+from einvoice.reconciliation.amounts import (
+    Key,
+    category_of,
+    key_of,
+    rate_of_amounts,
+    round2,
+    signed_amount,
+    taxed_items,
+)
+from einvoice.reconciliation.categories import lacking_in_entries
 from einvoice.repair.case import Case
-from einvoice.repair.categories import lacking_in_entries
 from einvoice.repair.proposal import Proposal
 
 _RATE: Final = re.compile(r"(\d{1,3}(\.\d{1,9})?)?", re.ASCII)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from einvoice.causes.display import LABELS, codes, counted, heading, incomplete
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize
-from einvoice.repair.display import LABELS, codes, counted, heading, incomplete
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.labels import WORDS
 
 if TYPE_CHECKING:
-    from einvoice.repair import Cause, Change
+    from einvoice.causes import Cause, Change
     from einvoice.result import Language
 
 _MAX_SHOWN: Final = 20

@@ -27,7 +27,7 @@ from einvoice.visualization.typesetting import render
 
 if TYPE_CHECKING:
     from einvoice.assessment import Assessment
-    from einvoice.repair import Cause
+    from einvoice.causes import Cause
     from einvoice.result import Finding, Language, Layer, ValidationResult
 
 _MAX_TITLE_LENGTH: Final = 60

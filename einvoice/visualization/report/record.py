@@ -12,7 +12,7 @@ from einvoice.visualization.report.labels import WORDS
 
 if TYPE_CHECKING:
     from einvoice.assessment import Assessment
-    from einvoice.repair import Cause
+    from einvoice.causes import Cause
     from einvoice.result import Language, ValidationResult
 
 NAME: Final = "validation-result.json"

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from einvoice.editing.edits import (
-    Edit,
-    Insert,
-    Move,
-    Remove,
-    RemoveAttribute,
-    Rename,
-    RenameAttribute,
-    SetAttribute,
-    SetNamespace,
-    SetText,
-)  # fmt: skip
+from einvoice.causes.applicability import QUESTION, SAFE, Applicability
+from einvoice.editing.edits import Edit, as_dict
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
 from einvoice.model.values import Value
 from einvoice.quotation import quote, visible
+from einvoice.reconciliation.readings import readings
 from einvoice.render.text import LABELS as RESULT_LABELS
-from einvoice.repair.applicability import QUESTION, SAFE, Applicability
-from einvoice.repair.readings import readings
 from einvoice.result import Finding
 
-_TEXTS: Final = Messages("einvoice.repair", "changes")
-_PROOF: Final = Messages("einvoice.repair", "display")
+_TEXTS: Final = Messages("einvoice.causes", "changes")
+_PROOF: Final = Messages("einvoice.causes", "display")
 MAX_QUOTED: Final = 60
 """Maximum number of characters of a quoted identifier or name."""
 MAX_VALUE: Final = 160
@@ -420,30 +409,5 @@ class Change:
             "terms": list(self.terms),
             "safe": self.safe,
             "resolves": len(self.resolves),
-            "edits": [edit_dict(edit) for edit in self.edits],
+            "edits": [as_dict(edit) for edit in self.edits],
         }
-
-
-def edit_dict(edit: Edit) -> dict[str, Any]:
-    """Return an edit as plain data: its kind, XPath and new content."""
-    match edit:
-        case SetText():
-            return {"edit": "set_text", "xpath": edit.xpath, "text": edit.text}
-        case SetAttribute():
-            return {"edit": "set_attribute", "xpath": edit.xpath, "name": edit.name, "value": edit.value}
-        case RemoveAttribute():
-            return {"edit": "remove_attribute", "xpath": edit.xpath, "name": edit.name}
-        case Remove():
-            return {"edit": "remove", "xpath": edit.xpath}
-        case Rename():
-            return {"edit": "rename", "xpath": edit.xpath, "name": edit.name}
-        case RenameAttribute():
-            return {"edit": "rename_attribute", "xpath": edit.xpath, "name": edit.name, "new": edit.new}
-        case SetNamespace():
-            return {"edit": "set_namespace", "xpath": edit.xpath, "prefix": edit.prefix, "uri": edit.uri}
-        case Move():
-            return {"edit": "move", "xpath": edit.xpath}
-        case Insert():
-            attributes: Mapping[str, str] = dict(edit.attributes)
-            return {"edit": "insert", "xpath": edit.parent, "path": list(edit.path), "text": edit.text,
-                    "attributes": attributes}  # fmt: skip

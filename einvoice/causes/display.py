@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from einvoice.causes.cause import Cause
+from einvoice.causes.change import Change
 from einvoice.localization import Language, Messages
-from einvoice.repair.cause import Cause
-from einvoice.repair.change import Change
 
-LABELS: Final = Messages("einvoice.repair", "display")
+LABELS: Final = Messages("einvoice.causes", "display")
 
 
 def heading(causes: int, findings: int, lang: Language) -> str:

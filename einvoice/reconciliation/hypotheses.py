@@ -14,12 +14,12 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
+from einvoice.editing.content import content_of
 from einvoice.model.calculation import Operand, round2
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.repair.content import content_of
-from einvoice.repair.equations import OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
-from einvoice.repair.slips import is_slip
+from einvoice.reconciliation.equations import OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
+from einvoice.reconciliation.slips import is_slip
 
 Key: TypeAlias = tuple[Any, ...]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import Key, key_of, round2, signed_amount, taxed_items, total
+from einvoice.reconciliation.amounts import Key, key_of, round2, signed_amount, taxed_items, total
 
 
 class Misplaced(NamedTuple):

@@ -12,8 +12,8 @@ from einvoice.model.calculation import RATED, Calculation, Operand, calculations
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import term
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import unclassified
-from einvoice.repair.readings import readings
+from einvoice.reconciliation.amounts import unclassified
+from einvoice.reconciliation.readings import readings
 
 Key: TypeAlias = tuple[Any, ...]
 

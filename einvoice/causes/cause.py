@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.causes.applicability import QUESTION
+from einvoice.causes.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.terms import is_plural, term
 from einvoice.quotation import quote
-from einvoice.repair.applicability import QUESTION
-from einvoice.repair.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
 
-_TEXTS: Final = Messages("einvoice.repair", "causes")
+_TEXTS: Final = Messages("einvoice.causes", "causes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 
 import einvoice
-from einvoice.repair.applicability import QUESTION
-from einvoice.repair.equations import Equations
-from einvoice.repair.hypotheses import Hypotheses
+from einvoice.causes.applicability import QUESTION
+from einvoice.reconciliation.equations import Equations
+from einvoice.reconciliation.hypotheses import Hypotheses
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 from tests.helpers.paths import SAMPLES
@@ -97,7 +97,7 @@ def test_the_work_for_many_wrong_equations_is_bounded(monkeypatch):
 
 
 def test_too_many_equations_are_not_searched(monkeypatch):
-    monkeypatch.setattr("einvoice.repair.equations._MAX_OPERANDS", 3)
+    monkeypatch.setattr("einvoice.reconciliation.equations._MAX_OPERANDS", 3)
     amount = "<cbc:LineExtensionAmount[^>]*>"
     invoice = einvoice.read(changed(f"({amount})[^<]*(</cbc:LineExtensionAmount>)", r"\g<1>1.00\2").encode())
     assert Hypotheses(invoice).explanations == ()

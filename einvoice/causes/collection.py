@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
+from einvoice.causes.cause import Cause
+from einvoice.causes.change import Change
+from einvoice.causes.display import LABELS, codes, counted, heading, incomplete, remaining
 from einvoice.localization import Language
 from einvoice.quotation import quote
 from einvoice.render.html import page
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import finding_line
-from einvoice.repair.cause import Cause
-from einvoice.repair.change import Change
-from einvoice.repair.display import LABELS, codes, counted, heading, incomplete, remaining
-from einvoice.repair.search import Limit
+
+Limit: TypeAlias = Literal["", "time", "validations"]
+"""The limit that ended a search; "" for none."""
 
 _MAX_SHOWN: Final = 50
 _MAX_FINDINGS: Final = 20
