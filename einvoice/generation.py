@@ -164,11 +164,9 @@ def _hybrid(
     from einvoice.facturx.profile import SMALLER, profile_named
     from einvoice.pdf.writer.attachments import files_of_invoice, files_to_attach
     from einvoice.pdf.writer.embed import embed
-    from einvoice.syntax.specifications import specifications
     from einvoice.visualization import invoice_pdf
 
-    refined = draft.specification.refines
-    profile = profile_named(specifications()[refined].draft_profile if refined else draft.declared_profile)
+    profile = profile_named(draft.embedded_profile)
     omitted = unsupported_terms(invoice, profile) if profile in SMALLER else ()
     embedded = restrict(invoice, profile) if omitted else invoice
     further = [*files_of_invoice(invoice), *files_to_attach(attach)]

@@ -27,7 +27,7 @@ from einvoice.draft.from_invoice import content_from, reread
 from einvoice.draft.json_schema import build_schema
 from einvoice.errors import DraftProblem
 from einvoice.facturx.business_terms import supports
-from einvoice.facturx.profile import BASIC, BASIC_WL, profile_named
+from einvoice.facturx.profile import BASIC, BASIC_WL, PROFILES, profile_named
 from einvoice.facturx.profile import Profile as FacturXProfile
 from einvoice.localization import Language
 from einvoice.localization.options import language
@@ -201,6 +201,12 @@ class Draft(DraftModel):
         return _specifications()[self.declared_profile]
 
     @property
+    def embedded_profile(self) -> Profile:
+        """The profile of the XML in a PDF: that of the specification, or of the one that it refines."""
+        refined = self.specification.refines
+        return specifications()[refined].draft_profile if refined else self.declared_profile
+
+    @property
     def syntax(self) -> Syntax:
         """The syntax of the XML."""
         return "UBL" if self.format == "UBL" else "CII"
@@ -244,6 +250,8 @@ class Draft(DraftModel):
         elif self.syntax not in self.specification.syntaxes:
             needed = self.specification.syntaxes[0].lower()
             yield DraftProblem("/profile", f"profile_needs_{needed}", {"name": self.specification.profile})
+        elif self.format == "ZUGFERD" and self.embedded_profile not in {it.name for it in PROFILES}:
+            yield DraftProblem("/profile", "profile_not_in_pdf", {"name": self.specification.profile})
 
     def _unsupported_by_format(self) -> Iterator[DraftProblem]:
         """Yield fields that the format cannot contain; they would be lost silently."""

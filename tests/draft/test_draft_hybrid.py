@@ -44,3 +44,11 @@ def test_unsupported_totals_are_rejected():
     with pytest.raises(einvoice.DraftError) as raised:
         einvoice.generate(draft("draft.json", profile="BASIC_WL", totals={"rounding_amount": "0.01"}))
     assert "/totals/rounding_amount" in {problem.pointer for problem in raised.value.errors}
+
+
+@pytest.mark.parametrize("profile", ["NLCIUS", "XRECHNUNG-EXTENSION"])
+def test_profile_that_no_hybrid_can_declare_is_an_error(profile):
+    with pytest.raises(einvoice.DraftError) as raised:
+        einvoice.generate(draft("draft.json", profile=profile))
+    (problem,) = raised.value.errors
+    assert (problem.pointer, problem.key) == ("/profile", "profile_not_in_pdf")
