@@ -29,7 +29,8 @@ LIBRARIES: Final = ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0"
 
 # No image interpolation, which PDF/A forbids. Page margin boxes do not inherit the font.
 _BASE: Final = """
-html, @page { font-family: "DejaVu Sans" }
+html { font-family: "DejaVu Sans" }
+@page { font-family: "DejaVu Sans" }
 img { image-rendering: pixelated }
 """
 _VARIANT: Final = "pdf/a-3a"

@@ -13,6 +13,7 @@ from lxml import html as parser
 
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Number, Quantity, Text
+from einvoice.model.worded.payment_terms import read_discount, read_retention
 from einvoice.visualization import glyphs
 from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.page import invoice_html
@@ -148,10 +149,9 @@ def forms(it: Filled, lang: str) -> list[list[str]]:
         if it.field == "category" and raw == "S":
             return []  # the standard rate, which the rate tells
         return [[glyphs.printable(raw), *(found for name in CODE_LISTS if (found := meaning(name, raw, lang)))]]
-    if it.number == "BT-20":  # structured conditions are put into words
-        return [
-            [glyphs.printable(line)] for line in raw.splitlines() if line.strip() and not line.strip().startswith("#")
-        ]
+    if it.number == "BT-20":  # structured conditions are put into words, those of drafts into the page's language
+        lines = [line.strip() for line in raw.splitlines()]
+        return [[glyphs.printable(in_language(line, lang))] for line in lines if line and not line.startswith("#")]
     parts = [[glyphs.printable(raw)]]
     if isinstance(value, Text) and raw.startswith("#") and raw[4:5] == "#":  # UBL has the subject in the text
         code = raw[1:4]
@@ -160,6 +160,12 @@ def forms(it: Filled, lang: str) -> list[list[str]]:
         scheme = glyphs.printable(value.scheme)
         parts.append([scheme, meaning("schemes", value.scheme, lang) or scheme])
     return parts
+
+
+def in_language(line: str, lang: str) -> str:
+    """Return the line of a draft on a discount or retention in euros in another language; others unchanged."""
+    agreement = read_discount(line, "EUR") or read_retention(line, "EUR")
+    return agreement.write("EUR", lang) if agreement else line
 
 
 def number_forms(value: Number, lang: str) -> list[str]:

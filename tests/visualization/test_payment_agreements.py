@@ -4,10 +4,11 @@ import pytest
 from lxml import html as parser
 
 import einvoice
+from einvoice import visualization
 from einvoice.model.values import Text
 from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.page import invoice_html
-from tests.helpers.business_drafts import DRAFTS, HOURS, invoice
+from tests.helpers.business_drafts import DRAFTS, EXTENDED, HOURS, invoice
 from tests.helpers.labelled import missing, unlabelled
 
 
@@ -49,6 +50,23 @@ def test_final_invoice_deducts_down_payments_with_their_vat(lang):
     assert unlabelled(final, "de") == []
 
 
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_invoice_that_deducts_down_payments_is_a_final_invoice(lang):
+    final = made(DRAFTS["final invoice after down payments"])
+    title = {"de": "Schlussrechnung R-2026-0011", "en": "Final invoice R-2026-0011"}[lang]
+    assert page(final, lang).xpath("string(//h1)") == title
+    assert "Zu Rechnung" not in dict(rows(final, "//div[@class='data']//tr")), "the table names the invoice"
+    final.preceding_invoices[0].number = "A-3"
+    assert ["Zu Rechnung", "A-3 vom 20.08.2026"] in rows(final, "//div[@class='data']//tr")
+    final.notes[0].text = Text(final.notes[0].text.raw.replace("570", "571"))
+    assert page(final).xpath("string(//h1)") == "Rechnung R-2026-0011", "the note proves nothing"
+
+
+def test_paid_amount_alone_makes_no_final_invoice():
+    paid = made({**DRAFTS["standard"], "totals": {"paid_amount": "100.00"}})
+    assert page(paid).xpath("string(//h1)") == "Rechnung R-2026-0001"
+
+
 def test_other_notes_stay_notes():
     final = made({**DRAFTS["final invoice after down payments"], "notes": [{"text": "Danke."}]})
     assert "".join(page(final).xpath("//div[@class='notes']//text()")) == "Danke."
@@ -73,6 +91,19 @@ def test_discount_has_its_day_and_amounts(profile):
     assert "innerhalb von 7 Tagen, bis 27.11.2026: Abzug 18,56 EUR, zu zahlen 600,24 EUR" in shown
     assert "2 % Skonto auf 400,00 EUR" in shown
     assert "innerhalb von 14 Tagen, bis 04.12.2026: Abzug 8,00 EUR, zu zahlen 610,80 EUR" in shown
+
+
+@pytest.mark.parametrize("written", ["de", "en", "fr"])
+def test_agreements_of_a_draft_are_in_the_language_of_the_page(written):
+    read = made({**DRAFTS["retention"], "profile": "EN16931"}, written)
+    german, english = text(read), text(read, "en")
+    for shown in (german, english):
+        assert "Zahlbar binnen 30 Tagen." in shown, "the words of the draft stay"
+    assert "Einbehalt 1.190,00 EUR bis 20.11.2031 (Gewährleistung, § 17 VOB/B)" in german
+    assert "2 % Skonto bei Zahlung innerhalb von 10 Tagen, bis 30.11.2026" in german
+    assert "Retention of 1,190.00 EUR until 2031-11-20 (Gewährleistung, § 17 VOB/B)" in english
+    assert "2 % cash discount if paid within 10 days, by 30 Nov 2026" in english
+    assert missing(read, "en") == []
 
 
 def test_discount_after_a_retention():
@@ -121,6 +152,45 @@ def test_equal_totals_are_given_once():
 def test_vat_in_the_accounting_currency_names_it():
     found = totals(made(DRAFTS["foreign currency"]))
     assert (found["Umsatzsteuer"], found["Umsatzsteuer in EUR"]) == ("228,00 USD", "209,52 EUR")
+
+
+@pytest.mark.parametrize(
+    ("own", "accounting", "rate"),
+    [
+        ("228.00", "209.52", "1 USD = 0,9189 EUR"),
+        ("-228.00", "-209.52", "1 USD = 0,9189 EUR"),
+        ("1900000.00", "1745998.10", "1 USD = 0,918946 EUR"),
+        ("22.80", "20.95", "1 USD = 0,919 EUR"),
+        ("0.19", "0.17", None),  # between 0.85 and 0.95
+        ("0.00", "0.00", None),
+        ("228.00", "-209.52", None),
+    ],
+)
+def test_exchange_rate_has_the_decimals_that_both_amounts_prove(own, accounting, rate):
+    read = made(DRAFTS["foreign currency"])
+    for total in read.tax_totals:
+        total.amount = own if total.amount.currency == "USD" else accounting
+    assert totals(read).get("Kurs (errechnet)") == rate
+
+
+def test_collected_amount_is_named_once():
+    read = einvoice.read(einvoice.generate(EXTENDED["third-party payment"]).data)
+    assert totals(read)["Maut vom 18. November"] == "37,20 EUR"
+    assert missing(read, "de") == []
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+@pytest.mark.parametrize("name", ["correction", "retention", "delivery to another address, factoring"])
+def test_no_text_is_outside_the_margins(name, lang):
+    """No line is wider than the page between its margins (25 and 20 mm), and a preceding invoice takes one line."""
+    pypdfium2 = pytest.importorskip("pypdfium2")
+    made_pdf = pypdfium2.PdfDocument(visualization.invoice_pdf(made(DRAFTS[name]), lang))
+    words = made_pdf[0].get_textpage()
+    places = [words.get_rect(number) for number in range(words.count_rects())]
+    assert min(it[0] for it in places) > 24.5 / 25.4 * 72
+    assert max(it[2] for it in places) < 190.5 / 25.4 * 72
+    if (name, lang) == ("correction", "de"):
+        assert "R-2026-0001 vom 20.11.2026" in words.get_text_range().replace("\u00a0", " ")
 
 
 def test_reason_of_the_category_is_given_once():

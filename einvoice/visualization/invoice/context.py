@@ -133,7 +133,8 @@ class PageContext:
         if name is None:
             return code
         singular, _, plural = name.partition("|")
-        return plural if plural and number != 1 else singular
+        word = plural if plural and number != 1 else singular
+        return word.replace(" ", _gap(word))
 
     def _identifier(self, value: Identifier, text: str) -> str:
         scheme = (value.scheme or "").strip()
@@ -222,6 +223,22 @@ def section(title: str, *content: Markup, class_: str = "") -> Markup:
         return EMPTY
     body = (tag("h2", title), *inner)
     return tag("section", *body, class_=class_) if class_ else tag("section", *body)
+
+
+def distinct(*texts: str) -> str:
+    """Join texts with commas, without those that another one begins with.
+
+    >>> distinct("Maut", "Maut vom 18. November"), distinct("Fracht", "Fracht"), distinct("Rabatt", "Treue")
+    ('Maut vom 18. November', 'Fracht', 'Rabatt, Treue')
+    """
+    found = {it.casefold(): it for it in texts if it}
+    return ", ".join(it for key, it in found.items() if not any(_goes_on(other, key) for other in found))
+
+
+def _goes_on(text: str, words: str) -> bool:
+    """Whether a text begins with the words and goes on with another one."""
+    rest = text.removeprefix(words)
+    return 0 < len(rest) < len(text) and not rest[0].isalnum()
 
 
 def paragraph(*content: str) -> Markup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from einvoice.model.invoice import Note
+from einvoice.model.invoice import Note, PrecedingInvoice
 from einvoice.model.values import absent
 from einvoice.model.worded.down_payments import DownPayment, Sum, read_note, remainder
 from einvoice.visualization.formatting import format_date, format_number
@@ -15,20 +15,32 @@ from einvoice.visualization.invoice.tables import Column, table
 from einvoice.visualization.markup import EMPTY, Markup, tag
 
 
-def deducted(context: PageContext, note: Note) -> Sequence[DownPayment]:
+def _deducted(context: PageContext, note: Note) -> Sequence[DownPayment]:
     """Return the down payments of a note; none if it is about anything else."""
     total = _total(context)
     return [] if total is None or note.text is absent else read_note(note.text.raw, total, context.currency)
 
 
+def down_payment_note(context: PageContext) -> Note | None:
+    """Return the note with the down payments that the invoice deducts; None if there is none."""
+    return next((it for it in context.invoice.notes if _deducted(context, it)), None)
+
+
+def is_deducted(context: PageContext, earlier: PrecedingInvoice) -> bool:
+    """Whether a preceding invoice (BG-3) is that of a down payment, with the same number and date."""
+    note = down_payment_note(context)
+    found = _deducted(context, note) if note else ()
+    return any((it.number, it.issued) == (earlier.number.text, earlier.issue_date.date) for it in found)
+
+
 def down_payments(context: PageContext) -> Markup:
     """Return the invoice total, the down payments and the remainder, each with its VAT; '' without down payments."""
     total = _total(context)
-    note = next((it for it in context.invoice.notes if deducted(context, it)), None)
+    note = down_payment_note(context)
     if total is None or note is None:
         return EMPTY
     context.mark_shown(note.text)
-    found = deducted(context, note)
+    found = _deducted(context, note)
     cells = [[context.label("invoice_total"), "", "", *_amounts(context, total)]]
     cells += [_deduction(context, it) for it in found]
     cells.append([context.label("remainder"), "", "", *_amounts(context, remainder(total, found))])

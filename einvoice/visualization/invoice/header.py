@@ -9,7 +9,7 @@ from einvoice.model.values import absent
 from einvoice.rulebook.functions.plausibility import has_form_of_leitweg_id
 from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, address, key_value_table, section
-from einvoice.visualization.invoice.down_payments import deducted
+from einvoice.visualization.invoice.down_payments import down_payment_note, is_deducted
 from einvoice.visualization.markup import EMPTY, Markup, join, lines, tag
 
 #: Scheme that marks the creditor identifier (BT-90) among a party's identifiers in UBL.
@@ -45,9 +45,11 @@ def title(context: PageContext) -> str:
 
 
 def kind(context: PageContext) -> str:
-    """Return the name of the document type (BT-3)."""
+    """Return the name of the document type (BT-3); an invoice that deducts down payments is a final one."""
     code = context.invoice.type_code
-    return context.text(code, "invoice_types") if code.text else context.code("invoice_types", "380")
+    name = context.text(code, "invoice_types") if code.text else context.code("invoice_types", "380")
+    is_final = (code.text or "380") == "380" and down_payment_note(context) is not None
+    return context.label("final_invoice") if is_final else name
 
 
 def header(context: PageContext, logo: str = "") -> Markup:
@@ -90,8 +92,9 @@ def _data(context: PageContext) -> list[Row]:
     rows += _buyer_reference(context)
     rows += context.rows(invoice, *_REFERENCES)
     for earlier in invoice.preceding_invoices:
-        dated = context.text(earlier.issue_date)
-        rows += context.row("BT-25", context.text(earlier.number), f"{context.label('dated')} {dated}" if dated else "")
+        number, dated = context.text(earlier.number), context.text(earlier.issue_date)
+        if not is_deducted(context, earlier):  # else the table of down payments names it
+            rows += context.row("BT-25", number, f"{context.label('dated')}\u00a0{dated}" if dated else "")
     return rows
 
 
@@ -118,9 +121,9 @@ def _tax_point(context: PageContext) -> list[Row]:
 
 
 def notes(context: PageContext) -> Markup:
-    """Return the notes on the whole invoice, without those that `down_payments` shows as a table."""
-    others = [it for it in context.invoice.notes if not deducted(context, it)]
-    blocks = [context.note(note.subject_code, note.text) for note in others]
+    """Return the notes on the whole invoice, without the one that `down_payments` shows as a table."""
+    table = down_payment_note(context)
+    blocks = [context.note(it.subject_code, it.text) for it in context.invoice.notes if it is not table]
     return tag("div", *blocks, class_="notes") if any(blocks) else EMPTY
 
 

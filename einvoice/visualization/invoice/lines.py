@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from einvoice.model.lines import Line
 from einvoice.model.money import AllowanceCharge
-from einvoice.visualization.invoice.context import PageContext
+from einvoice.visualization.invoice.context import PageContext, distinct
 from einvoice.visualization.invoice.further_content import leaf_label, leaf_text, leaves, local_name
 from einvoice.visualization.invoice.tables import Column, table
 from einvoice.visualization.labels import meaning
@@ -240,4 +240,4 @@ def reasons(context: PageContext, extra: AllowanceCharge) -> str:
     """Return the reason for an allowance or charge: its text, and the name of its code unless it is the same."""
     codes = "charge_reasons" if extra.is_charge else "allowance_reasons"
     text, name = context.text(extra.reason), context.text(extra.reason_code, codes)
-    return ", ".join(dict.fromkeys(filter(None, (text, name))))
+    return distinct(text, name)

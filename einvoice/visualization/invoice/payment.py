@@ -98,8 +98,7 @@ def conditions(context: PageContext, note: str) -> str:
 def _condition(context: PageContext, line: str) -> str:
     match = _CONDITION.fullmatch(line.strip())
     if match is None:
-        discount = read_discount(line.strip(), context.currency)
-        return line + _reduction(context, discount) if discount else line
+        return _worded(context, line)
     kind, days, percent, base = match.groups()
     values = {"days": days, "percent": f"{format_number(Decimal(percent), context.lang)}\u00a0%"}
     amount = "" if base is None else context.money(Decimal(base))
@@ -107,6 +106,14 @@ def _condition(context: PageContext, line: str) -> str:
     if kind != "SKONTO":
         return text
     return text + _reduction(context, Discount(int(days), Decimal(percent), Decimal(base) if base else None))
+
+
+def _worded(context: PageContext, line: str) -> str:
+    """Return a line that a draft wrote for a discount or a retention in the language of the page; others unchanged."""
+    if discount := read_discount(line.strip(), context.currency):
+        return discount.write(context.currency, context.lang) + _reduction(context, discount)
+    retention = read_retention(line.strip(), context.currency)
+    return retention.write(context.currency, context.lang) if retention else line
 
 
 def _reduction(context: PageContext, discount: Discount) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from einvoice.visualization.markup import Markup, tag
@@ -12,7 +12,9 @@ _PAGE: Final = 165.0
 _CHARACTER: Final = 1.82
 _HEAD_CHARACTER: Final = 1.6
 _SPACE: Final = 2.6
+#: Minimum width of a text column, and the one that it keeps while nothing breaks in a number column (mm).
 _MIN_TEXT: Final = 38.0
+_WIDE_TEXT: Final = 60.0
 
 
 class Column(NamedTuple):
@@ -44,9 +46,14 @@ def table(
 
 
 def _widths(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return the widths of the columns: of the numbers what they need, of the texts the rest in equal parts."""
-    needed = [_needed(number, it, texts) if it.is_number else 0.0 for number, it in enumerate(columns)]
+    """Return the widths of the columns: of the numbers what they need, of the texts the rest in equal parts.
+
+    Where there is room, nothing breaks in a number column; otherwise it breaks between words.
+    """
     text_columns = sum(not it.is_number for it in columns) or 1
+    needed = _needed(columns, texts, len)
+    if _PAGE - sum(needed) < _WIDE_TEXT * text_columns:
+        needed = _needed(columns, texts, _longest_word)
     rest = _PAGE - sum(needed)
     if rest < _MIN_TEXT * text_columns:  # the numbers are too long: they share what the texts leave
         scale = (_PAGE - _MIN_TEXT * text_columns) / sum(needed)
@@ -55,9 +62,15 @@ def _widths(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[f
     return [width or rest / text_columns for width in needed]
 
 
-def _needed(number: int, column: Column, texts: Sequence[Sequence[str]]) -> float:
-    longest = max((_longest_word(row[number]) for row in texts), default=0)
-    return max(longest * _CHARACTER, _longest_word(column.heading) * _HEAD_CHARACTER) + _SPACE
+def _needed(columns: Sequence[Column], texts: Sequence[Sequence[str]], length: Callable[[str], int]) -> list[float]:
+    """Return the widths that number columns need, 0 for text columns, by a measure of what is not to break."""
+    return [
+        max(max((length(row[number]) for row in texts), default=0) * _CHARACTER, length(it.heading) * _HEAD_CHARACTER)
+        + _SPACE
+        if it.is_number
+        else 0.0
+        for number, it in enumerate(columns)
+    ]
 
 
 def _longest_word(text: str) -> int:

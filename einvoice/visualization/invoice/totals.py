@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.visualization.formatting import format_date
-from einvoice.visualization.invoice.context import PageContext, Row, section
+from einvoice.visualization.formatting import format_date, format_number
+from einvoice.visualization.invoice.context import PageContext, Row, distinct, section
 from einvoice.visualization.invoice.lines import amount_heading, negated, reasons, signed_amount, vat_text
 from einvoice.visualization.invoice.payment import due_now, retentions
 from einvoice.visualization.invoice.tables import Column, table
@@ -19,6 +20,10 @@ _NOT_EXEMPT: Final = ("AE", "O")
 """Categories without VAT that are no exemptions: reverse charge, not subject to VAT."""
 #: Amounts that are deducted; the invoice has them without a minus sign.
 _DEDUCTED: Final = ("allowances", "paid")
+_HALF_CENT: Final = Decimal("0.005")
+#: Digits of an exchange rate: the fewest that are of use, and the most decimals.
+_MIN_RATE_DIGITS: Final = 3
+_MAX_RATE_DECIMALS: Final = 6
 
 
 def allowances_and_charges(context: PageContext) -> Markup:
@@ -86,7 +91,28 @@ def _tax_total(context: PageContext, total: Any) -> list[Row]:
     currency = (total.amount.currency or "").strip()
     if not rows or currency in ("", context.currency):
         return rows
-    return [(context.label("tax_in").format(currency=currency), rows[0][1])]
+    rows = [(context.label("tax_in").format(currency=currency), rows[0][1])]
+    if rate := _exchange_rate(context, total.amount):
+        rows.append((context.label("exchange_rate"), f"1\u00a0{context.currency} = {rate}\u00a0{currency}"))
+    return rows
+
+
+def _exchange_rate(context: PageContext, amount: Any) -> str:
+    """Return the rate that both VAT totals imply, to the decimals that amounts in cents prove; '' if they prove none.
+
+    EN 16931 has no term for the exchange rate.
+    """
+    totals = [it.amount for it in context.invoice.tax_totals]
+    own = next((it.number for it in totals if (it.currency or "").strip() == context.currency), None)
+    other = amount.number
+    if not isinstance(own, Decimal) or not isinstance(other, Decimal) or own * other <= 0:
+        return ""
+    rate = other / own
+    uncertain = rate * _HALF_CENT * (1 / abs(own) + 1 / abs(other))
+    decimals = min(-uncertain.adjusted() - 1, _MAX_RATE_DECIMALS)
+    rounded = round(rate, max(decimals, 0))
+    is_proven = decimals >= 0 and rounded.adjusted() + decimals >= _MIN_RATE_DIGITS - 1
+    return format_number(rounded, context.lang) if is_proven else ""
 
 
 def _retained(context: PageContext) -> Iterator[Row]:
@@ -112,7 +138,7 @@ def _of_third_parties(context: PageContext) -> Iterator[Row]:
     """Yield the amounts collected for third parties: of the XRechnung extension, and of Factur-X EXTENDED."""
     third_party = context.label("third_party")
     for payment in context.invoice.third_party_payments:
-        key = ", ".join(filter(None, (context.text(payment.type), context.text(payment.description))))
+        key = distinct(context.text(payment.type), context.text(payment.description))
         yield key or third_party, context.text(payment.amount, currency=True)
     for adjustment in context.invoice.financial_adjustments:
         yield context.text(adjustment.reason) or third_party, context.text(adjustment.amount, currency=True)
