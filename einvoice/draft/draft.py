@@ -23,7 +23,7 @@ from einvoice.draft.fields.payment_terms import Discount, Retention, build_terms
 from einvoice.draft.fields.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
 from einvoice.draft.fields.totals import Prepayment, Totals, VatCategory
 from einvoice.draft.fields.types import Day, Text, as_code, as_date, as_identifier, as_text
-from einvoice.draft.from_invoice import content_from, reread
+from einvoice.draft.from_invoice import content_from, reread, wording_language
 from einvoice.draft.json_schema import build_schema
 from einvoice.errors import DraftProblem
 from einvoice.facturx.business_terms import supports
@@ -169,11 +169,11 @@ class Draft(DraftModel):
         declared = next((it for it in known if invoice.specification.text in it.identifiers), None)
         while declared and declared.superseded_by:
             declared = specifications()[declared.superseded_by]
-        content = content_from(invoice, cls)
+        content = content_from(invoice, cls, is_coded=declared is not None and "xrechnung" in declared.rulesets)
         content["format"] = format or invoice.syntax or "UBL"
         content["profile"] = declared.draft_profile if declared and declared.draft_profile else "EN16931"
         draft = read(content)
-        compared = diff(invoice, reread(write(draft.invoice(), draft.root)))
+        compared = diff(invoice, reread(write(draft.invoice(wording_language(invoice)), draft.root)))
         draft._left_out = tuple(it for it in compared.differences if it.entry_a)
         return draft
 

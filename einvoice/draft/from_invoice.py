@@ -11,13 +11,16 @@ from typing import Any, Final, TypeAlias
 from einvoice.draft.fields.base import DraftModel, is_list, model_of, terms_of
 from einvoice.draft.fields.identifier import SchemedIdentifier
 from einvoice.draft.fields.line import Classification
-from einvoice.draft.fields.payment_terms import split_terms
+from einvoice.draft.fields.payment_terms import agreement_language, split_terms
+from einvoice.draft.fields.totals import Prepayment
+from einvoice.localization import Language, languages
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import filled, owner
 from einvoice.model.lines import Line
 from einvoice.model.terms import path_of
 from einvoice.model.values import Value, absent
+from einvoice.model.worded.down_payments import DownPayment, Sum, read_note, write_note
 from einvoice.syntax import reader, xml
 from einvoice.syntax.writer import write
 
@@ -32,20 +35,72 @@ _TWICE: Final = frozenset(("tax_id", "accounts"))
 _CREDITOR: Final = "SEPA"
 
 
-def content_from(invoice: Invoice, cls: type[DraftModel]) -> Content:
+def content_from(invoice: Invoice, cls: type[DraftModel], *, is_coded: bool) -> Content:
     """Return the content of a draft, without format and profile, that says what an invoice says.
 
     Calculated amounts are left out, and so is all that the draft has no field for.
+
+    Args:
+        invoice: the invoice.
+        cls: the class of the draft.
+        is_coded: whether the specification of the draft writes cash discounts in the form of XRechnung.
     """
     if any(line.parent_line is not absent for line in invoice.lines):  # CII names parents, drafts nest sub-lines
         invoice = reread(write(invoice, "Invoice"))
     content = _model(cls, invoice, _by_number(invoice))
     _add_accounts(content, invoice)
+    lang = wording_language(invoice)
     if notes := [it.note.raw for it in invoice.payment_terms if it.note is not absent]:
-        content["payment_terms"], content["discounts"] = split_terms(notes[0])
+        content |= split_terms(notes[0], invoice.currency.text or "", lang, is_coded=is_coded)
+    _move_down_payments(content, invoice, lang)
     breakdown = [it for it in content.get("vat_breakdown", ()) if it.keys() & _REASONS]
     content["vat_breakdown"] = _used(breakdown, content)
-    return content
+    return {name: it for name, it in content.items() if it not in ("", [], {})}
+
+
+def wording_language(invoice: Invoice) -> Language | None:
+    """Return the language of what a draft put into words: down payments, or else discounts or retentions.
+
+    None if the invoice has nothing of it.
+    """
+    if found := _down_payments(invoice):
+        note = invoice.notes[-1].text.raw
+        return next(it for it in languages() if write_note(*found, invoice.currency.text or "", it) == note)
+    lines = [line for it in invoice.payment_terms for line in (it.note.text or "").splitlines()]
+    return next((lang for line in lines if (lang := agreement_language(line, invoice.currency.text or ""))), None)
+
+
+def _down_payments(invoice: Invoice) -> tuple[Sum, list[DownPayment]] | None:
+    """Return the total of an invoice and the down payments in its last note, where a draft writes them; None if none.
+
+    Their sum has to be the paid amount.
+    """
+    totals, last = invoice.totals, next(reversed(invoice.notes), None)
+    taxes = [it.amount.number for it in invoice.tax_totals if it.amount.currency == invoice.currency.text]
+    numbers = (totals.gross.number, taxes[0] if taxes else None)
+    if last is None or last.subject_code or not last.text or not all(isinstance(it, Decimal) for it in numbers):
+        return None
+    total = Sum(*numbers)
+    found = read_note(last.text.raw, total, invoice.currency.text or "")
+    return (total, found) if found and sum(it.amount for it in found) == totals.paid.number else None
+
+
+def _move_down_payments(content: Content, invoice: Invoice, lang: Language | None) -> None:
+    """Replace the note on down payments, the paid amount and the invoices of the down payments by the down payments."""
+    found = _down_payments(invoice)
+    if not found or not lang:
+        return
+    content["prepayments"] = [Prepayment.content(it) for it in found[1]]
+    content["notes"].pop()
+    del content["totals"]["paid_amount"]
+    own = [(it.number, it.issued) for it in found[1] if it.number]
+    preceding = content.get("preceding_invoices", [])
+    named = [(it["number"], it.get("issue_date")) for it in preceding]
+    others = [it for it in named if it not in own]
+    if (others + own)[
+        : len(named)
+    ] == named:  # a draft writes those of down payments last, as many as the syntax allows
+        del preceding[len(others) :]
 
 
 def reread(written: bytes) -> Invoice:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 import einvoice
@@ -84,10 +86,51 @@ def test_official_stylesheet_for_cii_agrees(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*DRAFTS, *EXTENDED, *OTHER_PROFILES])
-def test_draft_of_the_invoice_is_the_same_invoice(name):
+@pytest.mark.parametrize(
+    ("name", "format"), [*((it, "UBL") for it in (*DRAFTS, *EXTENDED, *OTHER_PROFILES)), *((it, "CII") for it in BOTH)]
+)
+def test_draft_of_the_invoice_is_the_same_invoice(name, format):
     content = {**DRAFTS, **EXTENDED, **OTHER_PROFILES}[name]
-    first = generated(content, "UBL")
+    first = generated(content, format)
     again = Draft.from_invoice(einvoice.read(first.data))
     assert again.left_out == ()
     assert einvoice.generate(again).data == first.data
+
+
+AGREED = {
+    "final invoice after down payments": "prepayments",
+    "retention": "retentions",
+    "cash discount": "discounts",
+}
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+@pytest.mark.parametrize("format", ["UBL", "CII"])
+@pytest.mark.parametrize("profile", ["XRECHNUNG", "EN16931"])
+@pytest.mark.parametrize("name", AGREED)
+def test_what_is_put_into_words_is_structured_again(name, profile, format, lang):
+    content = {**DRAFTS[name], "format": format, "profile": profile}
+    first = einvoice.generate(content, lang=lang)
+    again = Draft.from_invoice(einvoice.read(first.data))
+    assert again.left_out == ()
+    given = Draft.model_validate(content)
+    for field in ("prepayments", "retentions", "discounts", "notes", "preceding_invoices", "payment_terms"):
+        assert getattr(again, field) == getattr(given, field), field
+    assert getattr(again, AGREED[name])
+    assert einvoice.generate(again, lang=lang).data == first.data
+
+
+def test_a_draft_of_a_final_invoice_calculates_its_remainder_again():
+    read = einvoice.read(generated(DRAFTS["final invoice after down payments"], "UBL").data)
+    again = Draft.from_invoice(read)
+    again.lines[0].unit_price = Decimal(12000)
+    note = again.invoice().notes[-1].text.raw.splitlines()[-1]
+    assert note == "Restbetrag 8.330,00 EUR: netto 7.000,00 EUR, Umsatzsteuer 1.330,00 EUR"
+
+
+def test_a_note_that_another_amount_contradicts_stays_a_note():
+    data = generated(DRAFTS["final invoice after down payments"], "UBL").data
+    read = einvoice.read(data.replace(b">5950.00</cbc:PrepaidAmount>", b">5949.00</cbc:PrepaidAmount>"))
+    again = Draft.from_invoice(read)
+    assert again.prepayments is None
+    assert [it.text for it in again.notes] == [read.notes[0].text.raw]

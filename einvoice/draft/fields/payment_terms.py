@@ -7,14 +7,15 @@ text for people only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import Day, Money, Number, Text, WholeNumber
 from einvoice.errors import DraftProblem
-from einvoice.localization import Language
+from einvoice.localization import Language, languages
 from einvoice.model.money import PaymentTerms
 from einvoice.model.values import Text as TextValue
 from einvoice.model.worded import payment_terms
@@ -82,16 +83,47 @@ def build_terms(
     return [PaymentTerms(note=TextValue("\n".join(lines) + ("\n" if ends_coded else "")))]
 
 
-def split_terms(note: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return the free text of payment terms and the cash discounts that follow it.
+def agreement_language(line: str, currency: str) -> Language | None:
+    """Return the language in which a draft wrote a line on a discount or a retention; None for any other line.
 
-    >>> split_terms("30 Tage netto\\n#SKONTO#TAGE=14#PROZENT=2.00#\\n")
-    ('30 Tage netto', [{'days': 14, 'percent': Decimal('2.00'), 'base': None}])
+    >>> agreement_language("2 % Skonto bei Zahlung innerhalb von 14 Tagen", "EUR"), agreement_language("netto", "EUR")
+    ('de', None)
+    """
+    agreement = payment_terms.read_discount(line, currency) or payment_terms.read_retention(line, currency)
+    return next((it for it in languages() if agreement and agreement.write(currency, it) == line), None)
+
+
+def split_terms(note: str, currency: str, lang: Language | None, *, is_coded: bool) -> dict[str, Any]:
+    """Return the content that `build_terms` makes payment terms of: the text, then retentions, then cash discounts.
+
+    Args:
+        note: the payment terms.
+        currency: of the invoice.
+        lang: language in which retentions and, without `is_coded`, discounts are put into words; None if none is.
+        is_coded: whether discounts have the form of XRechnung.
+
+    >>> split_terms("30 Tage netto\\n#SKONTO#TAGE=14#PROZENT=2.00#\\n", "EUR", None, is_coded=True)
+    {'payment_terms': '30 Tage netto', 'retentions': [], 'discounts': [{'days': 14, 'percent': Decimal('2.00')}]}
     """
     lines = note.strip().split("\n")
-    discounts: list[dict[str, Any]] = []
-    while lines and (found := _CODED.fullmatch(lines[-1].strip())):
-        base = None if found[3] is None else Decimal(found[3])
-        discounts.insert(0, {"days": int(found[1]), "percent": Decimal(found[2]), "base": base})
-        lines.pop()
-    return "\n".join(lines), discounts
+
+    def taken(read: Callable[[str], Any]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while lines and (agreement := read(lines[-1].strip())):
+            found.insert(0, {name: value for name, value in asdict(agreement).items() if value is not None})
+            lines.pop()
+        return found
+
+    def worded(read: Callable[[str, str], Any]) -> Callable[[str], Any]:
+        return lambda line: read(line, currency) if agreement_language(line, currency) == lang else None
+
+    discounts = taken(_read_coded if is_coded else worded(payment_terms.read_discount))
+    retentions = taken(worded(payment_terms.read_retention))
+    return {"payment_terms": "\n".join(lines), "retentions": retentions, "discounts": discounts}
+
+
+def _read_coded(line: str) -> payment_terms.Discount | None:
+    found = _CODED.fullmatch(line)
+    if found is None:
+        return None
+    return payment_terms.Discount(int(found[1]), Decimal(found[2]), None if found[3] is None else Decimal(found[3]))

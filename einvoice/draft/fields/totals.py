@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import Day, Money, Number, Text, as_date, as_identifier
@@ -34,6 +34,19 @@ class Prepayment(DraftModel):
             number=self.invoice_number,
             issued=self.invoice_date if self.invoice_number else None,
         )
+
+    @staticmethod
+    def content(it: DownPayment) -> dict[str, Any]:
+        """Return the content of the model that `down_payment` makes a down payment of."""
+        given = {
+            "amount": it.amount,
+            "tax_rate": it.rate,
+            "tax_amount": it.tax,
+            "date": it.received,
+            "invoice_number": it.number,
+            "invoice_date": it.issued,
+        }
+        return {name: value for name, value in given.items() if value is not None}
 
     def preceding(self) -> PrecedingInvoice | None:
         """Return the reference to the invoice of the down payment, if there is one."""
