@@ -114,10 +114,12 @@ class Page:
                 cells = [it.text_content() for it in row]
                 if heads:
                     yield from zip((head.split("\u00a0")[0] for head in heads), cells, strict=True)
+                    name, _, text = cells[0].partition(": ")  # "Hinweis: Steuerschuldnerschaft des …"
+                    yield name, text
                 else:
                     name = cells[0].rpartition(": ")[2]
                     yield name, cells[1]
-                    yield re.sub(" (in|en) [A-Z]{3}$", "", name), cells[1]
+                    yield re.sub(r" (in|en) [A-Za-z]{3}$", "", name), cells[1]
         for block in tree.xpath("//section"):
             yield block.xpath("string(./h2)"), block.text_content()
         for small in tree.xpath("//p[@class='small'] | //p[@class='name']/@data-footer/.. | //p[@class='status']"):
@@ -217,6 +219,8 @@ def missing_further(invoice: Any, lang: str) -> list[tuple[str, str]]:
     found = []
     for element in (it for top in invoice.unmapped for it in top.iter() if isinstance(it.tag, str)):
         text = (element.text or "").strip()
+        if text == "VAT":
+            continue  # the heading of the column, or the label
         if text and not any(condensed(form) in page.text for form in _further_forms(element, text, lang)):
             found.append((element.tag.rpartition("}")[2], text))
     return found

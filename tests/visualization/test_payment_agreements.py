@@ -8,8 +8,8 @@ from einvoice import visualization
 from einvoice.model.values import Text
 from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.page import invoice_html
-from tests.helpers.business_drafts import DRAFTS, EXTENDED, HOURS, invoice
-from tests.helpers.labelled import missing, unlabelled
+from tests.helpers.business_drafts import DRAFTS, EXTENDED, HOURS, invoice, line
+from tests.helpers.labelled import missing, missing_further, unlabelled
 
 
 def made(content, lang="de"):
@@ -60,6 +60,58 @@ def test_invoice_that_deducts_down_payments_is_a_final_invoice(lang):
     assert ["Zu Rechnung", "A-3 vom 20.08.2026"] in rows(final, "//div[@class='data']//tr")
     final.notes[0].text = Text(final.notes[0].text.raw.replace("570", "571"))
     assert page(final).xpath("string(//h1)") == "Rechnung R-2026-0011", "the note proves nothing"
+
+
+ADVANCE = (
+    "<ram:SpecifiedAdvancePayment><ram:PaidAmount>{0}</ram:PaidAmount><ram:FormattedReceivedDateTime>"
+    '<qdt:DateTimeString xmlns:qdt="urn:un:unece:uncefact:data:standard:QualifiedDataType:100" format="102">20261001'
+    "</qdt:DateTimeString></ram:FormattedReceivedDateTime><ram:IncludedTradeTax><ram:CalculatedAmount>{1}"
+    "</ram:CalculatedAmount><ram:TypeCode>VAT</ram:TypeCode><ram:CategoryCode>S</ram:CategoryCode>"
+    "<ram:RateApplicablePercent>19</ram:RateApplicablePercent></ram:IncludedTradeTax>"
+    "<ram:InvoiceSpecifiedReferencedDocument><ram:IssuerAssignedID>A-{0}</ram:IssuerAssignedID>"
+    "</ram:InvoiceSpecifiedReferencedDocument></ram:SpecifiedAdvancePayment>"
+)
+
+
+def with_advance_payments(*amounts, more=""):
+    """Return an invoice of Factur-X EXTENDED over 11,900.00, of which 5,950.00 are paid, with advance payments."""
+    data = einvoice.generate(invoice(1, line("Küche", "1", "10000"), totals={"paid_amount": "5950.00"}), "CII").data
+    payments = "".join(ADVANCE.format(*it) for it in amounts).replace(
+        "</ram:SpecifiedAdvancePayment>", more + "</ram:SpecifiedAdvancePayment>"
+    )
+    end = "</ram:ApplicableHeaderTradeSettlement>"
+    return einvoice.read(data.decode().replace(end, payments + end).encode())
+
+
+def test_advance_payments_of_extended_are_deducted_in_a_table():
+    read = with_advance_payments(("3570.00", "570.00"), ("2380.00", "380.00"))
+    assert page(read).xpath("string(//h1)") == "Schlussrechnung R-2026-0001"
+    assert rows(read, "//section[h2='Abzug der Anzahlungen']//tbody/tr") == [
+        ["Rechnungsbetrag", "", "", "10.000,00", "1.900,00", "11.900,00"],
+        ["Rechnung A-3570.00", "01.10.2026", "19 %", "−3.000,00", "−570,00", "−3.570,00"],
+        ["Rechnung A-2380.00", "01.10.2026", "19 %", "−2.000,00", "−380,00", "−2.380,00"],
+        ["Restbetrag", "", "", "5.000,00", "950,00", "5.950,00"],
+    ]
+    assert missing_further(read, "de") == []
+    assert "Weitere Inhalte" not in text(read)
+
+
+def test_advance_payments_that_contradict_the_invoice_stand_alone():
+    """Neither a net amount nor a remainder is computed from VAT that does not fit, or beside another paid amount."""
+    wrong_tax = with_advance_payments(("3570.00", "570.00"), ("2380.00", "1900.00"))
+    other_sum = with_advance_payments(("3570.00", "570.00"))
+    found = rows(wrong_tax, "//section[h2='Abzug der Anzahlungen']//tbody/tr")
+    assert found[1] == ["Rechnung A-2380.00", "01.10.2026", "19 %", "", "−1.900,00", "−2.380,00"]
+    assert len(found) == 2
+    assert len(rows(other_sum, "//section[h2='Abzug der Anzahlungen']//tbody/tr")) == 1
+    assert page(other_sum).xpath("string(//h1)") == "Rechnung R-2026-0001"
+
+
+@pytest.mark.parametrize("more", ["<ram:PaidAmount>1</ram:PaidAmount>", "<ram:Note>x</ram:Note>"])
+def test_advance_payments_with_other_content_stay_further_content(more):
+    read = with_advance_payments(("5950.00", "950.00"), more=more)
+    assert not page(read).xpath("//section[h2='Abzug der Anzahlungen']")
+    assert missing_further(read, "de") == []
 
 
 def test_paid_amount_alone_makes_no_final_invoice():
@@ -197,6 +249,12 @@ def test_reason_of_the_category_is_given_once():
     shown = text(made(DRAFTS["reverse charge for construction, § 13b UStG"]))
     assert shown.count("Steuerschuldnerschaft des Leistungsempfängers") == 1
     assert "(VATEX-EU-AE)" in shown
+
+
+def test_attachment_that_is_identified_by_its_name_is_named_once():
+    files = [{"id": "plan.pdf", "content": "JVBERi0xLjQK", "mime_type": "application/pdf", "filename": "plan.pdf"}]
+    found = rows(made(invoice(1, HOURS, attachments=files)), "//section[h2='Anlagen']//tr")
+    assert found == [["Unterlage", "plan.pdf, PDF-Dokument, 9 Byte"]]
 
 
 def test_invoiced_object_is_no_attachment():

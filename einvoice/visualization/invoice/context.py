@@ -225,20 +225,19 @@ def section(title: str, *content: Markup, class_: str = "") -> Markup:
     return tag("section", *body, class_=class_) if class_ else tag("section", *body)
 
 
-def distinct(*texts: str) -> str:
-    """Join texts with commas, without those that another one begins with.
+def distinct(*texts: str, separator: str = ", ") -> str:
+    """Join texts, without those that another one begins with.
 
     >>> distinct("Maut", "Maut vom 18. November"), distinct("Fracht", "Fracht"), distinct("Rabatt", "Treue")
     ('Maut vom 18. November', 'Fracht', 'Rabatt, Treue')
     """
-    found = {it.casefold(): it for it in texts if it}
-    return ", ".join(it for key, it in found.items() if not any(_goes_on(other, key) for other in found))
+    found = {it.lower(): it for it in texts if it}
+    return separator.join(it for key, it in found.items() if not any(_goes_on(other, key) for other in found))
 
 
 def _goes_on(text: str, words: str) -> bool:
     """Whether a text begins with the words and goes on with another one."""
-    rest = text.removeprefix(words)
-    return 0 < len(rest) < len(text) and not rest[0].isalnum()
+    return text.startswith((f"{words} ", f"{words},"))
 
 
 def paragraph(*content: str) -> Markup:

@@ -2,50 +2,102 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any, Final
 
-from einvoice.model.invoice import Note, PrecedingInvoice
-from einvoice.model.values import absent
+from einvoice.model.invoice import Note
+from einvoice.model.values import Amount, Date, absent
 from einvoice.model.worded.down_payments import DownPayment, Sum, read_note, remainder
 from einvoice.visualization.formatting import format_date, format_number
 from einvoice.visualization.invoice.context import PageContext, section
+from einvoice.visualization.invoice.further_content import leaves, local_name
 from einvoice.visualization.invoice.lines import amount_heading, negated
 from einvoice.visualization.invoice.tables import Column, table
 from einvoice.visualization.markup import EMPTY, Markup, tag
 
+_ADVANCE_PAYMENT: Final = "SpecifiedAdvancePayment"
+#: The elements of an advance payment of Factur-X EXTENDED, and what they state.
+_PARTS: Final = {
+    "PaidAmount": "amount",
+    "FormattedReceivedDateTime": "received",
+    "IncludedTradeTax/CalculatedAmount": "tax",
+    "IncludedTradeTax/TypeCode": "tax_type",
+    "IncludedTradeTax/CategoryCode": "category",
+    "IncludedTradeTax/RateApplicablePercent": "rate",
+    "InvoiceSpecifiedReferencedDocument/IssuerAssignedID": "number",
+    "InvoiceSpecifiedReferencedDocument/FormattedIssueDateTime": "issued",
+}
+_CENT: Final = Decimal("0.01")
 
-def _deducted(context: PageContext, note: Note) -> Sequence[DownPayment]:
-    """Return the down payments of a note; none if it is about anything else."""
+
+def down_payment_note(context: PageContext) -> Note | None:
+    """Return the note (BT-22) in which a draft wrote the down payments; None if there is none."""
+    return next((it for it in context.invoice.notes if _of_note(context, it)), None)
+
+
+def deducted(context: PageContext) -> Sequence[DownPayment]:
+    """Return the down payments that the invoice deducts: those of a note, or of Factur-X EXTENDED (BG-X-45)."""
+    if note := down_payment_note(context):
+        return _of_note(context, note)
+    found = [_advance_payment(it) for it in context.further.of(context.invoice, _ADVANCE_PAYMENT)]
+    return [] if None in found else [it for it in found if it]
+
+
+def is_final(context: PageContext) -> bool:
+    """Whether the invoice (380) states the down payments that its paid amount consists of."""
+    total = sum(it.amount for it in deducted(context))
+    return (context.invoice.type_code.text or "380") == "380" and 0 < total == context.invoice.totals.paid.number
+
+
+def _of_note(context: PageContext, note: Note) -> Sequence[DownPayment]:
     total = _total(context)
     return [] if total is None or note.text is absent else read_note(note.text.raw, total, context.currency)
 
 
-def down_payment_note(context: PageContext) -> Note | None:
-    """Return the note with the down payments that the invoice deducts; None if there is none."""
-    return next((it for it in context.invoice.notes if _deducted(context, it)), None)
+def _advance_payment(element: Any) -> DownPayment | None:
+    """Return an advance payment of Factur-X EXTENDED with one VAT rate; None if it says anything else."""
+    parts: dict[str, str] = {}
+    for leaf in leaves(element):
+        path = "/".join(local_name(it) for it in leaf.path[1:]).removesuffix("/DateTimeString")
+        if path not in _PARTS or _PARTS[path] in parts:
+            return None
+        parts[_PARTS[path]] = (leaf.element.text or "").strip()
+    if (parts.pop("tax_type", "VAT"), parts.pop("category", "S")) != ("VAT", "S"):
+        return None
+    values = {name: _value(name, text) for name, text in parts.items()}
+    return None if None in values.values() or "amount" not in values else DownPayment(**values)
 
 
-def is_deducted(context: PageContext, earlier: PrecedingInvoice) -> bool:
-    """Whether a preceding invoice (BG-3) is that of a down payment, with the same number and date."""
-    note = down_payment_note(context)
-    found = _deducted(context, note) if note else ()
-    return any((it.number, it.issued) == (earlier.number.text, earlier.issue_date.date) for it in found)
+def _value(name: str, text: str) -> Any:
+    """Return an amount, a rate, a date or a number of an invoice; None if the text is none."""
+    if name == "number":
+        return text or None
+    value = Date(text).date if name in ("received", "issued") else Amount(text).number
+    return value if isinstance(value, Decimal | datetime.date) else None
 
 
 def down_payments(context: PageContext) -> Markup:
-    """Return the invoice total, the down payments and the remainder, each with its VAT; '' without down payments."""
-    total = _total(context)
-    note = down_payment_note(context)
-    if total is None or note is None:
+    """Return the invoice total, the down payments and the remainder, each with its VAT; '' without down payments.
+
+    Down payments that are no part of the paid amount, or whose VAT does not fit their rate, stand alone.
+    """
+    found, total = deducted(context), _total(context)
+    if total is None or not found:
         return EMPTY
-    context.mark_shown(note.text)
-    found = _deducted(context, note)
-    cells = [[context.label("invoice_total"), "", "", *_amounts(context, total)]]
-    cells += [_deduction(context, it) for it in found]
-    cells.append([context.label("remainder"), "", "", *_amounts(context, remainder(total, found))])
-    rows = [_row(it) for it in cells[:-1]]
-    rows.append(_row(cells[-1], class_="sum"))
+    if note := down_payment_note(context):
+        context.mark_shown(note.text)
+    for element in context.further.of(context.invoice, _ADVANCE_PAYMENT):
+        context.further.mark_shown(element)
+    is_consistent = sum(it.amount for it in found) == context.invoice.totals.paid.number and all(map(_fits, found))
+    cells = [_deduction(context, it, with_net=is_consistent) for it in found]
+    if is_consistent:
+        cells.insert(0, [context.label("invoice_total"), "", "", *_amounts(context, total)])
+        cells.append([context.label("remainder"), "", "", *_amounts(context, remainder(total, found))])
+    rows = [_row(it) for it in cells]
+    if is_consistent:
+        rows[-1] = _row(cells[-1], class_="sum")
     columns = [
         Column(context.label("down_payment")),
         Column(context.label("received"), is_number=True),
@@ -53,6 +105,13 @@ def down_payments(context: PageContext) -> Markup:
         *(Column(amount_heading(context, key), is_number=True) for key in ("net", "BT-110", "gross")),
     ]
     return section(context.label("down_payments"), table(columns, rows, cells), class_="kept")
+
+
+def _fits(it: DownPayment) -> bool:
+    """Whether the VAT of a down payment is that of its rate, up to a cent."""
+    if it.tax is None or it.rate is None or it.rate < 0:
+        return True
+    return abs(it.amount * it.rate / (100 + it.rate) - it.tax) <= _CENT
 
 
 def _total(context: PageContext) -> Sum | None:
@@ -69,15 +128,16 @@ def _row(cells: Sequence[str], **attributes: str) -> Markup:
     return tag("tr", tag("td", name), *(tag("td", it, class_="n") for it in numbers), **attributes)
 
 
-def _deduction(context: PageContext, it: DownPayment) -> list[str]:
-    """Return the cells of a down payment, whose amounts are negative."""
+def _deduction(context: PageContext, it: DownPayment, *, with_net: bool) -> list[str]:
+    """Return the cells of a down payment, whose amounts are negative; its net amount is computed."""
     name = context.label("down_payment")
     if it.number:
         issued = f" {context.label('dated')} {format_date(it.issued, context.lang)}" if it.issued else ""
         name = context.label("of_invoice").format(number=it.number) + issued
     received = format_date(it.received, context.lang) if it.received else ""
     rate = f"{format_number(it.rate, context.lang)}\u00a0%" if it.rate is not None else ""
-    return [name, received, rate, *map(negated, _amounts(context, it))]
+    net, tax, gross = map(negated, _amounts(context, it))
+    return [name, received, rate, net if with_net else "", tax, gross]
 
 
 def _amounts(context: PageContext, total: Sum) -> list[str]:

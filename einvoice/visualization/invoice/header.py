@@ -9,7 +9,7 @@ from einvoice.model.values import absent
 from einvoice.rulebook.functions.plausibility import has_form_of_leitweg_id
 from einvoice.visualization.invoice import meaning
 from einvoice.visualization.invoice.context import PageContext, Row, address, key_value_table, section
-from einvoice.visualization.invoice.down_payments import down_payment_note, is_deducted
+from einvoice.visualization.invoice.down_payments import deducted, down_payment_note, is_final
 from einvoice.visualization.markup import EMPTY, Markup, join, lines, tag
 
 #: Scheme that marks the creditor identifier (BT-90) among a party's identifiers in UBL.
@@ -45,11 +45,10 @@ def title(context: PageContext) -> str:
 
 
 def kind(context: PageContext) -> str:
-    """Return the name of the document type (BT-3); an invoice that deducts down payments is a final one."""
+    """Return the name of the document type (BT-3); an invoice paid in part by down payments is a final one."""
     code = context.invoice.type_code
     name = context.text(code, "invoice_types") if code.text else context.code("invoice_types", "380")
-    is_final = (code.text or "380") == "380" and down_payment_note(context) is not None
-    return context.label("final_invoice") if is_final else name
+    return context.label("final_invoice") if is_final(context) else name
 
 
 def header(context: PageContext, logo: str = "") -> Markup:
@@ -91,9 +90,10 @@ def _data(context: PageContext) -> list[Row]:
     rows += _tax_point(context)
     rows += _buyer_reference(context)
     rows += context.rows(invoice, *_REFERENCES)
+    in_table = [(it.number, it.issued) for it in deducted(context)]
     for earlier in invoice.preceding_invoices:
         number, dated = context.text(earlier.number), context.text(earlier.issue_date)
-        if not is_deducted(context, earlier):  # else the table of down payments names it
+        if (earlier.number.text, earlier.issue_date.date) not in in_table:
             rows += context.row("BT-25", number, f"{context.label('dated')}\u00a0{dated}" if dated else "")
     return rows
 

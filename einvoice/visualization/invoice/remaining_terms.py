@@ -8,7 +8,7 @@ from typing import Any, Final
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Document, Line
 from einvoice.model.terms import section as section_of
-from einvoice.visualization.invoice.context import PageContext, Row, key_value_table, section
+from einvoice.visualization.invoice.context import PageContext, Row, distinct, key_value_table, section
 from einvoice.visualization.invoice.further_content import leaf_label, leaf_text
 from einvoice.visualization.labels import field_label
 from einvoice.visualization.markup import Markup, join
@@ -38,7 +38,7 @@ def _document(context: PageContext, document: Document) -> list[Row]:
     identifier = context.text(document.identifier)
     names = [context.text(document.description), f"{identifier} ({kind})" if kind else identifier]
     texts = [*names, *(context.text(it) for it in (document.location, document.attachment))]
-    text = " · ".join(dict.fromkeys(filter(None, texts)))
+    text = distinct(*texts, separator=" · ")
     return [(context.label(document.identifier_term), text)] if text else []
 
 
