@@ -108,7 +108,7 @@ def generate(
         lang: language of the texts and of the visualization, such as "de"; default: `einvoice.options.lang`.
         attach: further files to attach to the PDF: paths, or `einvoice.AttachedFile` with a relationship and a
             description. The attachments of the draft (BG-24) are in the XML, and attached to the PDF as well.
-        logo: image for the letterhead of the PDF: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB.
+        logo: image for the letterhead of the PDF: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB, or SVG of shapes.
         accent: colour of lines and headings of the PDF, such as "#005a9c".
 
     Raises:

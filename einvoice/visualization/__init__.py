@@ -39,7 +39,7 @@ def invoice_pdf(
     Args:
         invoice: from `einvoice.read` or built in Python; it need not be valid.
         lang: language of labels, numbers and dates, such as "de"; default: `einvoice.options.lang`.
-        logo: image for the letterhead: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB.
+        logo: image for the letterhead: PNG, JPEG, GIF, TIFF or WebP, at most 10 MB, or SVG of shapes.
         accent: colour of lines and headings, such as "#005a9c"; a light one is that of lines only.
         when: creation date of the PDF, with a time zone; by default noon UTC on the issue date (BT-2).
 

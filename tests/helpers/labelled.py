@@ -119,7 +119,7 @@ class Page:
                 else:
                     name = cells[0].rpartition(": ")[2]
                     yield name, cells[1]
-                    yield re.sub(r" (in|en) [A-Za-z]{3}$", "", name), cells[1]
+                    yield re.sub(r" (in|en) [A-Za-z]+$", "", name), cells[1]
         for block in tree.xpath("//section"):
             yield block.xpath("string(./h2)"), block.text_content()
         for small in tree.xpath("//p[@class='small'] | //p[@class='name']/@data-footer/.. | //p[@class='status']"):
