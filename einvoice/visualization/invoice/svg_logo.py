@@ -40,7 +40,7 @@ _NUMBER: Final = r"[+-]?(?:[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})"
 _LENGTH: Final = re.compile(rf"({_NUMBER})(?:px|pt|mm|cm|in)?")
 _BOX: Final = re.compile(rf"\s*{_NUMBER}[\s,]+{_NUMBER}[\s,]+({_NUMBER})[\s,]+({_NUMBER})\s*")
 _REFERENCE: Final = re.compile(r"url\(\s*[\"']?#[^\s\"'()]+[\"']?\s*\)")
-#: In a style: what loads a file, hides itself, has an effect, may clip itself, or is a colour that PDF/A does not allow.
+#: In a style: what loads a file, hides itself, has an effect, may clip itself, or is no colour of PDF/A.
 _NOT_DRAWN: Final = re.compile(
     r"url\s*\(|[@\\]|image\s*\(|expression\s*\(|\b(?:mask|filter)\b[\w-]*\s*:|clip-path\s*:|cmyk", re.I
 )
