@@ -75,6 +75,9 @@ def codes(result):
         (["Gesamtbetrag in 2026"], []),
         (["Zuschlag 12,50 %", "Gesamtbetrag|12,50 %"], []),
         (["Bestellung 4712 vom 02.03.2001"], []),
+        (["Preceding invoice A-1|A-1 of March 2, 2001"], []),
+        (["Preceding invoice A-1 of March 2, 2001"], []),
+        (["Invoice A-1 of March 2, 2001"], [("BT-1", "A-1"), ("BT-2", "March 2, 2001")]),
     ],
 )
 def test_only_proven_contradictions_are_claimed(lines, found):

@@ -339,7 +339,7 @@ def test_logo_is_rgb_without_interpolation(mode):
 
 def test_invalid_logo_is_rejected():
     with pytest.raises(ValueError, match="not an image"):
-        invoice_pdf(full_invoice(1), logo=b"<svg/>")
+        invoice_pdf(full_invoice(1), logo=b"<html/>")
 
 
 # ---------------------------------------------------------------- dependencies
