@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
-from einvoice.schematron.tree import Node
+from einvoice.schematron.tree import Node, lexical_name
 from einvoice.schematron.xpath.axes import clark, is_plain_name, name_test
 from einvoice.schematron.xpath.compiled import Kind, as_boolean
 from einvoice.schematron.xpath.compiler import Scope, compile_expression
@@ -24,11 +25,14 @@ from einvoice.schematron.xpath.nodes import (
     Path,
     Root,
     Step,
+    Variable,
 )
 from einvoice.schematron.xpath.parser import parse
 
 _OTHER_NODES: Final = ("text()", "comment()", "processing-instruction()")
 _MAX_ALTERNATIVES: Final = 1_000
+_MAX_NAMES: Final = 10_000
+"""Names that a predicate remembers; documents that make up names would fill the memory."""
 
 Matches: TypeAlias = Callable[[Frame, Node], bool]
 
@@ -123,14 +127,11 @@ def _step(step: Step, scope: Scope) -> Matches:
     tests += [_predicate(it, scope) for it in step.predicates]
     if (before := _before(step.base, scope)) is not None:
         tests.append(before)
-    match tests:
-        case []:
-            return lambda frame, node: True
-        case [test]:
-            return test
-        case [first, second]:
-            return lambda frame, node: first(frame, node) and second(frame, node)
-    return lambda frame, node: all(test(frame, node) for test in tests)
+    return functools.reduce(_both, tests) if tests else lambda frame, node: True
+
+
+def _both(first: Matches, second: Matches) -> Matches:
+    return lambda frame, node: first(frame, node) and second(frame, node)
 
 
 def _predicate(expression: Expression, scope: Scope) -> Matches:
@@ -143,6 +144,8 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
     if compiled.kind is Kind.ITEM and not compiled.is_node:
         raise NotCompilable("a number in the predicate of a context")
     holds = as_boolean(compiled)
+    if _is_of_name(expression):
+        return _by_name(holds)
 
     def matches(frame: Frame, node: Any) -> bool:
         frame.item = node
@@ -152,6 +155,28 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
             raise
         except Stopped:
             return False  # an error in a pattern: the node does not match (XSLT 2.0, 5.5.4)
+
+    return matches
+
+
+def _is_of_name(expression: Expression) -> bool:
+    """Return whether a predicate only asks for the name of a node, as `[ends-with(name(), 'Amount')]`."""
+    parts = [it for it in expression.walk() if isinstance(it, Step | Path | Variable | Root | ContextItem)]
+    functions = {it.name for it in expression.walk() if isinstance(it, Call) and not it.arguments}
+    return not parts and bool(functions) and functions <= {"name", "local-name"}
+
+
+def _by_name(holds: Callable[[Frame], bool]) -> Matches:
+    known: dict[str, bool] = {}
+
+    def matches(frame: Frame, node: Any) -> bool:
+        name = lexical_name(node)
+        if name not in known:
+            if len(known) > _MAX_NAMES:
+                known.clear()
+            frame.item = node
+            known[name] = holds(frame)
+        return known[name]
 
     return matches
 

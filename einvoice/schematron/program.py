@@ -42,6 +42,7 @@ class Report(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Test:
     assertion: Assertion
+    fires_if: bool
     holds: Callable[[Frame], bool]
     message: Sequence[str | Evaluate]
 
@@ -68,7 +69,7 @@ class _Rule:
         run.spend(_COST * len(tests))
         for test in tests:
             try:
-                if test.holds(frame) is test.assertion.fires_if:
+                if test.holds(frame) is test.fires_if:
                     yield Report(test.assertion, node, _message(test.message, frame))
             except LimitReached:
                 raise
@@ -285,7 +286,7 @@ def _test(assertion: Assertion, scope: Scope) -> _Test:
         raise NotCompilable(assertion.obstacle)
     holds = as_boolean(compile_text(assertion.test, scope))
     message = [it if isinstance(it, str) else as_items(compile_text(it[0], scope)) for it in assertion.message]
-    return _Test(assertion, holds, message)
+    return _Test(assertion, assertion.fires_if, holds, message)
 
 
 def _message(parts: Sequence[str | Evaluate], frame: Frame) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 NOTHING: Final[Sequence[Any]] = ()
+
+
+_NO_CHILDREN: Final[list[Any]] = []
 
 
 class Element:
@@ -14,14 +18,40 @@ class Element:
 
     Attributes:
         name: its name as lxml writes it: "{namespace}local".
+        lexical_name: its name with the prefix of the document.
         parent: the element around it; None for the document node.
         children: the elements directly inside it.
         named: the same by name.
         order: its place in document order; -1 for the document node.
         end: the place of the first element after it and all inside it.
+        text: the text of it and all inside it, without comments and processing instructions.
+        attributes: its attributes by name.
+        texts: its text nodes; comments divide them, as in the data model of XPath.
         source: the lxml element.
         document: the document that it is in.
     """
+
+    __slots__ = (
+        "attributes",
+        "children",
+        "document",
+        "end",
+        "lexical_name",
+        "name",
+        "named",
+        "order",
+        "parent",
+        "source",
+        "text",
+        "texts",
+    )
+
+    attributes: Mapping[str, Attribute]
+    end: int
+    lexical_name: str
+    named: Mapping[str, Sequence[Element]]
+    text: str
+    texts: Sequence[Text]
 
     def __init__(self, document: Document, name: str, parent: Element | None, order: int, source: Any) -> None:
         self.document = document
@@ -29,33 +59,15 @@ class Element:
         self.parent = parent
         self.order = order
         self.source = source
-        self.children: list[Element] = []
-        self.named: dict[str, list[Element]] = {}
-        self.end = order + 1
+        self.children: list[Element] = _NO_CHILDREN
 
-    @cached_property
-    def text(self) -> str:
-        """The text of it and all inside it, without comments and processing instructions."""
-        if self.source is None:
-            return self.children[0].text
-        if not len(self.source):
-            return self.source.text or ""
-        return "".join(self.source.itertext("*"))
-
-    @cached_property
-    def attributes(self) -> Mapping[str, Attribute]:
-        """Its attributes by name."""
-        if self.source is None or not self.source.attrib:
-            return {}
-        return {name: Attribute(name, value, self) for name, value in self.source.attrib.items()}
-
-    @cached_property
-    def texts(self) -> Sequence[Text]:
-        """Its text nodes; comments divide them, as in the data model of XPath."""
-        if self.source is None:
-            return NOTHING
-        parts = [self.source.text, *(child.tail for child in self.source)]
-        return [Text(it, self) for it in parts if it]
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute that is asked for first: most elements never need most of them."""
+        if name not in _CALCULATED:
+            raise AttributeError(name)
+        value = _CALCULATED[name](self)
+        setattr(self, name, value)
+        return value
 
     def ancestors(self) -> Iterator[Element]:
         """Yield the elements around it, from the inside to the document node."""
@@ -63,6 +75,59 @@ class Element:
         while node is not None:
             yield node
             node = node.parent
+
+
+def _text(element: Element) -> str:
+    if element.source is None:
+        return element.children[0].text
+    if not len(element.source):
+        return element.source.text or ""
+    return "".join(element.source.itertext("*"))
+
+
+def _attributes(element: Element) -> Mapping[str, Attribute]:
+    if element.source is None or not element.source.attrib:
+        return _NONE
+    return {name: Attribute(name, value, element) for name, value in element.source.attrib.items()}
+
+
+def _texts(element: Element) -> Sequence[Text]:
+    if element.source is None:
+        return NOTHING
+    parts = [element.source.text, *(child.tail for child in element.source)]
+    return [Text(it, element) for it in parts if it]
+
+
+def _named(element: Element) -> Mapping[str, Sequence[Element]]:
+    if not element.children:
+        return _NONE
+    found: dict[str, list[Element]] = {}
+    for child in element.children:
+        found.setdefault(child.name, []).append(child)
+    return found
+
+
+def _end(element: Element) -> int:
+    last = element
+    while last.children:
+        last = last.children[-1]
+    return last.order + 1
+
+
+def _lexical_name(element: Element) -> str:
+    prefix = None if element.source is None else element.source.prefix
+    return f"{prefix}:{local_name(element)}" if prefix else local_name(element)
+
+
+_NONE: Final[Mapping[str, Any]] = {}
+_CALCULATED: Final[Mapping[str, Callable[[Element], Any]]] = {
+    "attributes": _attributes,
+    "end": _end,
+    "lexical_name": _lexical_name,
+    "named": _named,
+    "text": _text,
+    "texts": _texts,
+}
 
 
 class Attribute:
@@ -77,12 +142,12 @@ class Attribute:
         self.order = parent.order + 0.5
         self.source = parent.source
         self.children: Sequence[Element] = NOTHING
-        self.named: Mapping[str, list[Element]] = {}
+        self.named: Mapping[str, Sequence[Element]] = _NONE
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
         """Nothing: an attribute has no attributes."""
-        return {}
+        return _NONE
 
     @property
     def texts(self) -> Sequence[Text]:
@@ -131,26 +196,25 @@ class Document:
         self.elements: list[Element] = []
         self.named: dict[str, list[Element]] = {}
         self.node = Element(self, "", None, -1, None)
-        self._add(root, self.node)
-        self.node.end = len(self.elements)
-
-    def _add(self, root: Any, document: Element) -> None:
-        """Add an element and all inside it, without recursion: documents may be deep."""
-        stack = [(root, document)]
-        opened: list[Element] = []
-        while stack:
-            source, parent = stack.pop()
-            element = Element(self, source.tag, parent, len(self.elements), source)
-            while opened and opened[-1] is not parent:
-                opened.pop().end = element.order
-            opened.append(element)
+        by_source = {root.getparent(): self.node}
+        for order, source in enumerate(root.iter("*")):
+            parent = by_source[source.getparent()]
+            element = by_source[source] = Element(self, source.tag, parent, order, source)
             self.elements.append(element)
             self.named.setdefault(element.name, []).append(element)
-            parent.children.append(element)
-            parent.named.setdefault(element.name, []).append(element)
-            stack.extend((it, element) for it in reversed(source) if isinstance(it.tag, str))
-        for element in opened:
-            element.end = len(self.elements)
+            if parent.children:
+                parent.children.append(element)
+            else:
+                parent.children = [element]
+
+    @cached_property
+    def attributes(self) -> Mapping[str, Sequence[Attribute]]:
+        """All attributes in document order, by name."""
+        found: dict[str, list[Attribute]] = {}
+        for element in self.elements:
+            for name, attribute in element.attributes.items():
+                found.setdefault(name, []).append(attribute)
+        return found
 
 
 def below(node: Node, name: str = "") -> Sequence[Element]:
@@ -173,11 +237,14 @@ def siblings(node: Node, *, following: bool) -> Sequence[Element]:
     return around[place + 1 :] if following else around[:place][::-1]
 
 
+_ORDER: Final = operator.attrgetter("order")
+
+
 def in_order(nodes: Sequence[Any]) -> Sequence[Any]:
     """Return the nodes in document order, each once."""
     if len(nodes) < 2:
         return nodes
-    return list({id(it): it for it in sorted(nodes, key=lambda it: it.order)}.values())
+    return list({id(it): it for it in sorted(nodes, key=_ORDER)}.values())
 
 
 def local_name(node: Node) -> str:
@@ -192,9 +259,7 @@ def namespace(node: Node) -> str:
 
 def lexical_name(node: Node) -> str:
     """Return the name of a node with the prefix of the document."""
-    if node.source is None:
-        return ""
     if isinstance(node, Element):
-        return f"{node.source.prefix}:{local_name(node)}" if node.source.prefix else local_name(node)
+        return node.lexical_name
     prefix = next((key for key, uri in node.source.nsmap.items() if uri == namespace(node) and key), "")
     return f"{prefix}:{local_name(node)}" if prefix else local_name(node)

@@ -70,6 +70,8 @@ class Date:
         self.text = text
 
 
+_TEXTS: Final = frozenset((str, Untyped))
+_NUMBERS: Final = frozenset((int, float, Decimal))
 _NODES: Final[frozenset[Any]] = frozenset((Element, Attribute, Text))
 
 
@@ -304,30 +306,33 @@ _OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def _ordered(number: float, *, is_whole: bool) -> float:
-    """Return an untyped number as the official engine compares it with a number: -0.0 is less than 0.
-
-    The smallest double stands for it. Only -0, without a point, equals the integer 0.
-    """
-    return -math.ulp(0.0) if not number and math.copysign(1, number) < 0 and not is_whole else number
-
-
 def _like(value: Any, other: Any) -> Any:
     """Return an untyped value in the type of the other operand of a general comparison."""
     if isinstance(other, bool):
         return to_boolean(value)
     if isinstance(other, int | float | Decimal):
-        return _ordered(to_double(value), is_whole=isinstance(other, int) and _WHOLE.fullmatch(value) is not None)
+        number = to_double(value)
+        return number or _ordered(number, is_whole=isinstance(other, int) and _WHOLE.fullmatch(value) is not None)
     return to_date(value) if isinstance(other, Date) else value
 
 
+def _ordered(zero: float, *, is_whole: bool) -> float:
+    """Return an untyped zero as the official engine compares it with a number: -0.0 is less than 0.
+
+    The smallest double stands for it. Only -0, without a point, equals the integer 0.
+    """
+    return -math.ulp(0.0) if math.copysign(1, zero) < 0 and not is_whole else zero
+
+
 def _compared(test: Callable[[Any, Any], bool], left: Any, right: Any) -> bool:
-    kinds = [_kind(left), _kind(right)]
-    if kinds[0] != kinds[1]:
+    if left.__class__ in _TEXTS and right.__class__ in _TEXTS:
+        return test(left, right)
+    kind = _kind(left)
+    if kind is not _kind(right):
         raise Stopped("XPTY0004", f"{text_of(left)[:40]} and {text_of(right)[:40]} cannot be compared")
-    if kinds[0] is Date:
+    if kind is Date:
         return test(left.minutes, right.minutes)
-    if kinds[0] is float and isinstance(left, float) != isinstance(right, float):
+    if kind is float and isinstance(left, float) is not isinstance(right, float):
         return test(float(left), float(right))
     return test(left, right)
 
@@ -341,14 +346,13 @@ def _kind(value: Any) -> type:
 def general_comparison(sign: str, left: Any, right: Any) -> bool:
     """Return whether any pair of items compares true (XPath 2.0, 3.5.2)."""
     test, others = _OPERATORS[sign], atoms(items(right))
-    for a in map(item_text, items(left)):
+    for item in items(left):
+        a = item_text(item)
         for b in others:
-            if a.__class__ is Untyped and b.__class__ is not Untyped:
-                found = _compared(test, _like(a, b), b)
-            elif b.__class__ is Untyped and a.__class__ is not Untyped:
-                found = _compared(test, a, _like(b, a))
+            if a.__class__ is Untyped:
+                found = _compared(test, _like(a, b), b) if b.__class__ is not Untyped else test(a, b)
             else:
-                found = _compared(test, a, b)
+                found = _compared(test, a, _like(b, a) if b.__class__ is Untyped else b)
             if found:
                 return True
     return False
@@ -365,6 +369,8 @@ def value_comparison(sign: str, left: Any, right: Any) -> bool | None:
 
 def number_item(value: Any) -> Any:
     """Return an operand of an arithmetic function: a number, or None. An untyped value becomes a double."""
+    if value.__class__ in _NUMBERS:
+        return value
     found = optional(value)
     if found.__class__ is Untyped:
         return to_double(found)
@@ -384,11 +390,11 @@ def arithmetic(sign: str, left: Any, right: Any) -> Any:
         if not b:
             raise Stopped("FOAR0001", "division by zero")
         return _EXACT_DIVISION[sign](a, b)
-    if isinstance(a, int) and isinstance(b, int):
+    if a.__class__ is int and b.__class__ is int:
         if sign == "*" and a.bit_length() + b.bit_length() > _MAX_BITS:
             raise LimitReached("a number is too long")
-        return {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](a, b)
-    return {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply}[sign](Decimal(a), Decimal(b))
+        return _WHOLE_ARITHMETIC[sign](a, b)
+    return _EXACT_ARITHMETIC[sign](Decimal(a), Decimal(b))
 
 
 def _divided(a: float, b: float) -> float:
@@ -409,6 +415,8 @@ def _rest(a: float, b: float) -> float:
     return math.nan if not b or math.isinf(a) or math.isnan(a) or math.isnan(b) else math.fmod(a, b)
 
 
+_WHOLE_ARITHMETIC: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_EXACT_ARITHMETIC: Final = {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply}
 _DOUBLE_ARITHMETIC: Final[Mapping[str, Callable[[float, float], Any]]] = {
     "+": operator.add,
     "-": operator.sub,

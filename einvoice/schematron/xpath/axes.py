@@ -65,11 +65,17 @@ def is_plain_name(test: str) -> bool:
     return "*" not in test and not test.endswith("()")
 
 
+def full_name(axis: str, test: str, namespaces: Mapping[str, str], default: str) -> str:
+    """Return the name of a plain test as "{namespace}local"; arguments as of `reach`."""
+    is_default = default and not axis.endswith("attribute") and ":" not in test
+    return f"{{{default}}}{test}" if is_default else clark(test, namespaces)
+
+
 def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = "") -> Reach:
     """Return the function of the nodes that a step reaches, in the order of the axis.
 
     Args:
-        axis: the axis.
+        axis: the axis; "descendant-attribute" for the attributes of a document with a plain name.
         test: its test, as in `nodes.Step`.
         namespaces: namespaces by prefix.
         default: namespace of elements without a prefix (`xpath-default-namespace`).
@@ -82,9 +88,7 @@ def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = ""
     if test == "node()" and axis in _WITH_TEXTS:
         raise NotCompilable(f"{axis}::node() is not supported, as it has texts and comments; write {axis}::*")
     if is_plain_name(test):
-        is_default = default and axis != "attribute" and ":" not in test
-        name = f"{{{default}}}{test}" if is_default else clark(test, namespaces)
-        return _named(axis, name)
+        return _named(axis, full_name(axis, test, namespaces, default))
     matches, nodes = name_test(test, namespaces), AXES[axis]
     if matches is None:
         return nodes
@@ -106,6 +110,8 @@ def _named(axis: str, name: str) -> Reach:
         return lambda node: node.named.get(name, NOTHING)
     if axis == "descendant":
         return lambda node: below(node, name)
+    if axis == "descendant-attribute":
+        return lambda node: node.document.attributes.get(name, NOTHING)
     if axis == "attribute":
 
         def attribute(node: Node) -> Sequence[Attribute]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.values import CASTS, Untyped, atoms, items
 from einvoice.schematron.xpath.compiled import ROOT, Compiled, Evaluate, Kind, as_boolean, as_items, as_string, as_text
+from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.functions import FUNCTIONS, Function, number
 from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
@@ -36,9 +37,34 @@ def _call(expression: Call, scope: Scope) -> Compiled:
         return Compiled(Kind.BOOLEAN, lambda frame: holds(frame) is wanted)
     if not arguments and function.of_context:
         arguments = [compile_expression(ContextItem(), scope)]
+    if name == "not":
+        return Compiled(Kind.BOOLEAN, _negated(arguments[0]))
     forms = [_FORMS[function.argument(index)](it) for index, it in enumerate(arguments)]
     keeps = name in _KEEP_NODES and arguments[0].kind is Kind.NODES
-    return Compiled(Kind.NODES if keeps else function.kind, _applied(function, forms))
+    evaluate = forms[0] if name in _CONVERSIONS else _applied(function, forms)
+    if expression.arguments and all(isinstance(it, Constant) for it in expression.arguments):
+        evaluate = _once(evaluate)
+    return Compiled(Kind.NODES if keeps else function.kind, evaluate)
+
+
+def _negated(argument: Compiled) -> Evaluate:
+    if argument.kind is Kind.NODES and argument.iterate is None:
+        nodes = argument.evaluate
+        return lambda frame: not nodes(frame)
+    holds = as_boolean(argument)
+    return lambda frame: not holds(frame)
+
+
+def _once(evaluate: Evaluate) -> Evaluate:
+    """Return the function that calculates a constant when it is asked for first, such as a list in one text."""
+    known: list[Any] = []
+
+    def value(frame: Frame) -> Any:
+        if not known:
+            known.append(evaluate(frame))
+        return known[0]
+
+    return value
 
 
 def _document(expression: Call, scope: Scope) -> Compiled:
@@ -50,6 +76,8 @@ def _document(expression: Call, scope: Scope) -> Compiled:
     raise NotCompilable(f"the function {expression.name} is only supported for a file that came with the sheet")
 
 
+_CONVERSIONS: Final = ("boolean", "number", "string")
+"""Functions that only return their argument in another form."""
 _KEEP_NODES: Final = ("reverse", "subsequence", "remove", "exactly-one", "zero-or-one", "one-or-more")
 _FORMS: Final[Mapping[str, Callable[[Compiled], Evaluate]]] = {
     "string": as_string,

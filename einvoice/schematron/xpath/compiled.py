@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -33,7 +34,8 @@ class Compiled:
         evaluate: the function that returns it.
         is_flat: whether no node is inside another one of the same result.
         is_node: whether it returns exactly one node, in no sequence; then `kind` is ITEM.
-        iterate: yields the same nodes one by one, perhaps in another order; None if it cannot.
+        iterate: yields the same nodes one by one, perhaps in another order; None if that saves nothing.
+        names, origin: the names of a path of children, and the function of the node where it begins; None for others.
     """
 
     kind: Kind
@@ -41,6 +43,8 @@ class Compiled:
     is_flat: bool = False
     is_node: bool = False
     iterate: Callable[[Frame], Iterator[Any]] | None = None
+    names: tuple[str, ...] = ()
+    origin: Evaluate | None = None
 
 
 def as_boolean(compiled: Compiled) -> Callable[[Frame], bool]:
@@ -113,5 +117,5 @@ def context(frame: Frame) -> Any:
 
 
 CONTEXT: Final = Compiled(Kind.ITEM, context)
-CONTEXT_NODE: Final = Compiled(Kind.ITEM, context, is_flat=True, is_node=True)
+CONTEXT_NODE: Final = Compiled(Kind.ITEM, operator.attrgetter("item"), is_flat=True, is_node=True)
 ROOT: Final = Compiled(Kind.ITEM, lambda frame: frame.run.document.node, is_flat=True, is_node=True)

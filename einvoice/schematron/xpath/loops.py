@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from einvoice.schematron.tree import NOTHING
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.frame import Frame
-from einvoice.schematron.xpath.nodes import Loop, SimpleMap
+from einvoice.schematron.xpath.nodes import Call, Comparison, Constant, Expression, Loop, SimpleMap, Variable
+from einvoice.schematron.xpath.operators import in_sequence
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
 
 
@@ -20,7 +22,7 @@ def _item_of(sequence: Compiled) -> Compiled:
 
 @compiles(Loop)
 def _loop(expression: Loop, scope: Scope) -> Compiled:
-    bindings = []
+    bindings, outer = [], scope
     for name, of in expression.bindings:
         compiled = compile_expression(of, scope)
         is_let = expression.kind == "let"
@@ -28,15 +30,27 @@ def _loop(expression: Loop, scope: Scope) -> Compiled:
         scope = scope.with_variable(name, compiled if is_let else _item_of(compiled))
     body = compile_expression(expression.body, scope)
     match expression.kind:
+        case "some" if (equality := _equality(expression)) is not None:
+            return Compiled(Kind.BOOLEAN, in_sequence(compile_expression(equality, outer).evaluate, bindings[0][1]))
         case "some":
             return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), True))
         case "every":
             return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), False))
         case "let":
-            return replace(body, evaluate=_let(bindings, body.evaluate), iterate=None)
+            return replace(body, evaluate=_let(bindings, body.evaluate), iterate=None, names=(), origin=None)
         case _:
             kind = Kind.NODES if body.kind is Kind.NODES or body.is_node else Kind.ANY
             return Compiled(kind, _for(bindings, as_items(body)))
+
+
+def _equality(loop: Loop) -> Expression | None:
+    """Return what is compared in `some $a in … satisfies … = $a`, which is the comparison with a sequence."""
+    match loop:
+        case Loop("some", ((name, Variable() | Call(_, (Constant(), *_))),), Comparison("=", left, right)):
+            for compared, variable in ((left, right), (right, left)):
+                if variable == Variable(name) and variable not in compared.walk():
+                    return compared
+    return None
 
 
 _Bindings = Sequence[tuple[str, Evaluate]]
@@ -70,10 +84,12 @@ def _for(bindings: _Bindings, body: Evaluate) -> Evaluate:
         before, result = frame.variables.get(name), []
         found = sequence(frame)
         frame.run.spend(len(found))
-        for it in found:
-            frame.variables[name] = it
-            result += inner(frame)
-        frame.variables[name] = before
+        try:
+            for it in found:
+                frame.variables[name] = it
+                result += inner(frame)
+        finally:
+            frame.variables[name] = before
         return result
 
     return evaluate
@@ -86,9 +102,10 @@ def _let(bindings: _Bindings, body: Evaluate) -> Evaluate:
     def evaluate(frame: Frame) -> Any:
         before = frame.variables.get(name)
         frame.variables[name] = of(frame)
-        result = inner(frame)
-        frame.variables[name] = before
-        return result
+        try:
+            return inner(frame)
+        finally:
+            frame.variables[name] = before
 
     return evaluate
 
@@ -104,9 +121,11 @@ def _simple_map(expression: SimpleMap, scope: Scope) -> Compiled:
 def mapped(left: Evaluate, right: Evaluate) -> Evaluate:
     """Return the results of a function for each item as the context item, one after another."""
 
-    def evaluate(frame: Frame) -> list[Any]:
-        before, result = (frame.item, frame.position, frame.size), []
+    def evaluate(frame: Frame) -> Sequence[Any]:
         found = left(frame)
+        if not found:
+            return NOTHING
+        before, result = (frame.item, frame.position, frame.size), []
         frame.run.spend(len(found))
         for position, it in enumerate(found, 1):
             frame.item, frame.position, frame.size = it, position, len(found)

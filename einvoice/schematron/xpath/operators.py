@@ -56,6 +56,10 @@ _LONG: Final = 8
 """Items of a sequence from which a set of them saves time."""
 
 
+_OTHER: Final[dict[str, Any]] = {"iterate": None, "names": (), "origin": None}
+"""What is not known of the value of a variable, though it is of its expression."""
+
+
 @compiles(Constant)
 def _constant(expression: Constant, _: Scope) -> Compiled:
     value = expression.value
@@ -72,10 +76,10 @@ def _variable(expression: Variable, scope: Scope) -> Compiled:
             value = frame.variables[name]
             return value.value() if value.__class__ is Lazy else value
 
-        return replace(known, evaluate=local, iterate=None)
+        return replace(known, evaluate=local, **_OTHER)
     if name not in scope.globals:
         raise NotCompilable(f"the variable ${name} is not declared")
-    return replace(scope.globals[name], evaluate=lambda frame: frame.run.globals[name].value(), iterate=None)
+    return replace(scope.globals[name], evaluate=lambda frame: frame.run.globals[name].value(), **_OTHER)
 
 
 @compiles(ContextItem)
@@ -114,13 +118,13 @@ def _logic(expression: Logic, scope: Scope) -> Compiled:
     operands = [as_boolean(compile_expression(it, scope)) for it in expression.operands]
 
     def evaluate(frame: Frame) -> bool:
-        item, error = frame.item, None
+        before, error = (frame.item, frame.position, frame.size), None
         for operand in operands:
             try:
                 if operand(frame) is decides:
                     return decides
             except Stopped as stopped:
-                frame.item, error = item, error or stopped
+                (frame.item, frame.position, frame.size), error = before, error or stopped
         if error is not None:
             raise error
         return not decides
@@ -141,16 +145,19 @@ def _comparison(expression: Comparison, scope: Scope) -> Compiled:
     if fast is None and sign == "=" and left.kind is right.kind is Kind.NODES:
         fast = _share_a_text(left.evaluate, right.evaluate)
     elif fast is None and sign == "=" and isinstance(expression.right, Variable):
-        fast = _in_variable(left.evaluate, right.evaluate)
+        fast = in_sequence(left.evaluate, right.evaluate)
     first, second = left.evaluate, right.evaluate
     return Compiled(Kind.BOOLEAN, fast or (lambda frame: general_comparison(sign, first(frame), second(frame))))
 
 
-def _in_variable(left: Evaluate, right: Evaluate) -> Evaluate:
-    """Return the comparison with a variable, which may be a code list: its texts are collected once."""
+def in_sequence(left: Evaluate, right: Evaluate) -> Evaluate:
+    """Return the comparison with a sequence, which may be a variable with a code list: its texts are collected once."""
 
     def evaluate(frame: Frame) -> bool:
-        value, found = left(frame), right(frame)
+        found = right(frame)
+        if found.__class__ is list and not found:
+            return False
+        value = left(frame)
         if found.__class__ is list and len(found) > _LONG:
             texts = frame.run.texts.get(id(found))
             if texts is None:

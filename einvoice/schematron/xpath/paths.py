@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from einvoice.schematron.errors import Stopped
-from einvoice.schematron.tree import in_order
+from einvoice.schematron.tree import NOTHING, in_order
 from einvoice.schematron.values import effective_boolean, is_node
 from einvoice.schematron.xpath import axes
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.loops import mapped
-from einvoice.schematron.xpath.nodes import Call, Constant, Expression, Filter, Path, Step
+from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem, Expression, Filter, Path, Root, Step
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+
+_MANY: Final = 8
+"""Nodes of a step from which they are counted."""
 
 
 @compiles(Step)
@@ -23,18 +26,89 @@ def _step(expression: Step, scope: Scope) -> Compiled:
     base = compile_expression(expression.base, scope)
     axis = expression.axis
     reach = axes.reach(axis, expression.test, scope.namespaces, scope.default)
-    predicates = [_predicate(it, scope) for it in expression.predicates]
     keeps_flat = base.is_flat and axis in ("child", "attribute", "self")
+    if not expression.predicates and (fast := _from_node(expression, base, scope)) is not None:
+        return fast
+    predicates = [_predicate(it, scope) for it in expression.predicates]
     is_ordered = keeps_flat or (base.is_node and axis not in axes.REVERSE)
     if base.is_node:
         evaluate = _from_one(base.evaluate, reach, predicates, axis in axes.REVERSE)
     else:
-        evaluate = _from_all(as_items(base), reach, predicates, is_ordered)
+        evaluate = _from_all(_nodes(base), reach, predicates, is_ordered)
     iterate = None
-    if not any(_counts(it, scope) for it in expression.predicates):
-        tests = [as_boolean(compile_expression(it, scope)) for it in expression.predicates]
-        iterate = _one_by_one(base.iterate or as_items(base), reach, tests)
+    if (expression.predicates or base.iterate) and not any(_counts(it, scope) for it in expression.predicates):
+        tests = [as_boolean(compile_expression(it, replace(scope, has_node=True))) for it in expression.predicates]
+        iterate = _one_by_one(base.iterate or _nodes(base), reach, tests)
     return Compiled(Kind.NODES, evaluate, is_flat=keeps_flat, iterate=iterate)
+
+
+def _from_node(step: Step, base: Compiled, scope: Scope) -> Compiled | None:
+    """Return a path of names of children, perhaps with an attribute at its end, from one node; None for other paths.
+
+    The nodes that it reaches are in document order, and no step needs the context.
+    """
+    names, origin = ((), base.evaluate) if base.is_node else (base.names, base.origin)
+    if origin is None or not axes.is_plain_name(step.test):
+        return None
+    name = axes.full_name(step.axis, step.test, scope.namespaces, scope.default)
+    if step.axis == "attribute":
+        evaluate = _attributes(_children(origin, names) if names else None, origin, name)
+        return Compiled(Kind.NODES, evaluate, is_flat=True)
+    if step.axis != "child":
+        return None
+    names = (*names, name)
+    return Compiled(Kind.NODES, _children(origin, names), is_flat=True, names=names, origin=origin)
+
+
+def _children(origin: Evaluate, names: Sequence[str]) -> Evaluate:
+    first, *others = names
+
+    def from_first(frame: Frame) -> Any:
+        found = origin(frame).named.get(first, NOTHING)
+        if len(found) > _MANY:
+            frame.run.spend(len(found))
+        return found
+
+    def evaluate(frame: Frame) -> Any:
+        found = origin(frame).named.get(first, NOTHING)
+        for name in others:
+            if len(found) == 1:
+                found = found[0].named.get(name, NOTHING)
+            elif found:
+                found = [it for node in found for it in node.named.get(name, NOTHING)]
+            else:
+                return NOTHING
+            if len(found) > _MANY:
+                frame.run.spend(len(found))
+        return found
+
+    return evaluate if others else from_first
+
+
+def _attributes(elements: Evaluate | None, origin: Evaluate, name: str) -> Evaluate:
+    def of_one(frame: Frame) -> Any:
+        attributes = origin(frame).attributes
+        return (attributes[name],) if name in attributes else NOTHING
+
+    def of_all(frame: Frame) -> Any:
+        return [it.attributes[name] for it in elements(frame) if name in it.attributes]  # type: ignore[misc]
+
+    return of_all if elements else of_one
+
+
+def _nodes(base: Compiled) -> Evaluate:
+    """Return the function of the nodes that a step begins from."""
+    if base.kind is Kind.NODES:
+        return base.evaluate
+    sequence = as_items(base)
+
+    def evaluate(frame: Frame) -> Any:
+        found = sequence(frame)
+        if not all(map(is_node, found)):
+            raise Stopped("XPTY0019", "a step from a value that is no node")
+        return found
+
+    return evaluate
 
 
 def _shortened(step: Step, scope: Scope) -> Step:
@@ -43,15 +117,20 @@ def _shortened(step: Step, scope: Scope) -> Step:
         case Step(above, "descendant-or-self", "node()", ()) if step.axis == "child":
             if not any(_counts(it, scope) for it in step.predicates):
                 return Step(above, "descendant", step.test, step.predicates)
+        case Step(Root() as above, "descendant-or-self", "node()", ()) if step.axis == "attribute":
+            if axes.is_plain_name(step.test) and not any(_counts(it, scope) for it in step.predicates):
+                return Step(above, "descendant-attribute", step.test, step.predicates)
     return step
 
 
 def _counts(predicate: Expression, scope: Scope) -> bool:
     """Return whether a predicate depends on the place of a node in its sequence."""
-    inner = replace(scope, has_node=True)
-    calls = (it.name for it in predicate.walk() if isinstance(it, Call))
-    kind = compile_expression(predicate, inner).kind
-    return kind not in (Kind.BOOLEAN, Kind.NODES, Kind.TEXT) or not {"position", "last"}.isdisjoint(calls)
+    kind = compile_expression(predicate, replace(scope, has_node=True)).kind
+    return kind not in (Kind.BOOLEAN, Kind.NODES, Kind.TEXT) or _uses_place(predicate)
+
+
+def _uses_place(expression: Expression) -> bool:
+    return any(isinstance(it, Call) and it.name in ("position", "last") for it in expression.walk())
 
 
 def _one_by_one(
@@ -59,22 +138,17 @@ def _one_by_one(
 ) -> Callable[[Frame], Iterator[Any]]:
     def iterate(frame: Frame) -> Iterator[Any]:
         for node in base(frame):
-            if not is_node(node):
-                raise Stopped("XPTY0019", "a step from a value that is no node")
-            for it in reach(node):
-                frame.run.spend(1)
-                if _passes(it, tests, frame):
+            found = reach(node)
+            frame.run.spend(len(found) + 1)
+            for it in found:
+                for test in tests:
+                    frame.item = it
+                    if not test(frame):
+                        break
+                else:
                     yield it
 
     return iterate
-
-
-def _passes(node: Any, tests: Sequence[Callable[[Frame], bool]], frame: Frame) -> bool:
-    for test in tests:
-        frame.item = node
-        if not test(frame):
-            return False
-    return True
 
 
 def _from_one(
@@ -84,6 +158,8 @@ def _from_one(
         found = reach(base(frame))
         frame.run.spend(len(found) + 1)
         for predicate in predicates:
+            if not found:
+                return found
             found = predicate(frame, found)
         return in_order(found) if is_reverse else found
 
@@ -96,12 +172,11 @@ def _from_all(
     def evaluate(frame: Frame) -> Any:
         result: list[Any] = []
         for node in base(frame):
-            if not is_node(node):
-                raise Stopped("XPTY0019", "a step from a value that is no node")
             found = reach(node)
-            for predicate in predicates:
-                found = predicate(frame, found)
-            result += found
+            if found:
+                for predicate in predicates:
+                    found = predicate(frame, found)
+                result += found
             frame.run.spend(len(found) + 1)
         return result if is_ordered else in_order(result)
 
@@ -112,21 +187,56 @@ def _predicate(expression: Expression, scope: Scope) -> Callable[[Frame, Any], A
     """Return the function that filters a sequence by a predicate."""
     if isinstance(expression, Constant) and isinstance(expression.value, int):
         place = expression.value
-        return lambda frame, found: found[place - 1 : place] if place > 0 else ()
+        return lambda frame, found: found[place - 1 : place] if place > 0 else NOTHING
     compiled = compile_expression(expression, scope)
     evaluate = compiled.evaluate
-    by_value = compiled.kind in (Kind.ITEM, Kind.ANY) and not compiled.is_node
-    test = evaluate if by_value else as_boolean(compiled)
+    if _is_of_focus(expression):
+        by_value = compiled.kind in (Kind.ITEM, Kind.ANY) and not compiled.is_node
+        if by_value or _uses_place(expression):
+            return _counted(evaluate if by_value else as_boolean(compiled), by_value=by_value)
+        return _kept(as_boolean(compiled))
+    return lambda frame, found: _at(found, evaluate(frame)) if found else found
+
+
+def _is_of_focus(expression: Expression) -> bool:
+    """Return whether an expression depends on the context item or its place."""
+    return any(isinstance(it, ContextItem) or (isinstance(it, Call) and not it.arguments) for it in expression.walk())
+
+
+def _at(found: Sequence[Any], value: Any) -> Sequence[Any]:
+    """Return what a predicate keeps whose value is the same for all items: the item at a place, all, or none."""
+    value = _single(value)
+    if isinstance(value, bool | str) or not hasattr(value, "__float__"):
+        return found if effective_boolean(value) else NOTHING
+    return found[int(value) - 1 : int(value)] if 0 < value <= len(found) and value == int(value) else NOTHING
+
+
+def _kept(test: Callable[[Frame], bool]) -> Callable[[Frame, Any], Any]:
+    """Return the function that keeps the items for which a test holds that does not ask for their place."""
+
+    def filtered(frame: Frame, found: Any) -> list[Any]:
+        before, result = frame.item, []
+        for it in found:
+            frame.item = it
+            if test(frame):
+                result.append(it)
+        frame.item = before
+        return result
+
+    return filtered
+
+
+def _counted(test: Evaluate, *, by_value: bool) -> Callable[[Frame, Any], Any]:
+    """Return the function that keeps the items for which a test holds that may ask for their place."""
 
     def filtered(frame: Frame, found: Any) -> list[Any]:
         before, result = (frame.item, frame.position, frame.size), []
-        frame.size = len(found)
+        size = len(found)
         for position, it in enumerate(found, 1):
-            frame.item, frame.position = it, position
+            frame.item, frame.position, frame.size = it, position, size
             value = test(frame)
             if _holds(value, position) if by_value else value:
                 result.append(it)
-            frame.size = len(found)
         frame.item, frame.position, frame.size = before
         return result
 
@@ -135,11 +245,15 @@ def _predicate(expression: Expression, scope: Scope) -> Callable[[Frame, Any], A
 
 def _holds(value: Any, position: int) -> bool:
     """Return whether a predicate holds: a number stands for a place."""
-    if value.__class__ in (list, tuple) and len(value) == 1 and not is_node(value[0]):
-        value = value[0]
+    value = _single(value)
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
         return effective_boolean(value)
     return bool(value == position)
+
+
+def _single(value: Any) -> Any:
+    is_one = value.__class__ in (list, tuple) and len(value) == 1 and not is_node(value[0])
+    return value[0] if is_one else value
 
 
 @compiles(Path)
@@ -149,6 +263,8 @@ def _path(expression: Path, scope: Scope) -> Compiled:
     results = mapped(as_items(base), as_items(step))
     if step.kind is Kind.NODES or step.is_node:
         return Compiled(Kind.NODES, lambda frame: in_order(results(frame)))
+    if isinstance(expression.step, Call) and step.kind is not Kind.ANY:
+        return Compiled(Kind.ANY, results)
 
     def evaluate(frame: Frame) -> Any:
         found = results(frame)
