@@ -141,7 +141,7 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
     if any(isinstance(it, Call) and it.name in ("position", "last") for it in expression.walk()):
         raise NotCompilable("a place in the predicate of a context")
     compiled = compile_expression(expression, scope)
-    if compiled.kind is Kind.ITEM and not compiled.is_node:
+    if compiled.kind in (Kind.ITEM, Kind.INTEGER) and not compiled.is_node:
         raise NotCompilable("a number in the predicate of a context")
     holds = as_boolean(compiled)
     if _is_of_name(expression):

@@ -290,7 +290,7 @@ def effective_boolean(value: Any) -> bool:
     return True if is_node(value) else bool(value) and value == value
 
 
-_OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -345,7 +345,7 @@ def _kind(value: Any) -> type:
 
 def general_comparison(sign: str, left: Any, right: Any) -> bool:
     """Return whether any pair of items compares true (XPath 2.0, 3.5.2)."""
-    test, others = _OPERATORS[sign], atoms(items(right))
+    test, others = OPERATORS[sign], atoms(items(right))
     for item in items(left):
         a = item_text(item)
         for b in others:
@@ -361,7 +361,7 @@ def general_comparison(sign: str, left: Any, right: Any) -> bool:
 def value_comparison(sign: str, left: Any, right: Any) -> bool | None:
     """Return whether two items compare true; None if one of them is missing (XPath 2.0, 3.5.1)."""
     a, b = optional(left), optional(right)
-    return None if a is None or b is None else _compared(_OPERATORS[sign], a, b)
+    return None if a is None or b is None else _compared(OPERATORS[sign], a, b)
 
 
 # ---------------------------------------------------------------- arithmetic

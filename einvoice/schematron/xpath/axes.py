@@ -12,6 +12,7 @@ Reach: TypeAlias = Callable[[Node], Sequence[Any]]
 Test: TypeAlias = Callable[[Node], bool]
 
 _WITH_TEXTS: Final = ("child", "descendant", "following", "following-sibling", "preceding", "preceding-sibling")
+"""Axes that reach texts, which are left out here unless they are asked for: all that remains are elements."""
 REVERSE: Final = frozenset(("parent", "ancestor", "ancestor-or-self", "preceding-sibling", "preceding"))
 """Axes whose nodes come in the reverse of document order."""
 
@@ -90,7 +91,7 @@ def reach(axis: str, test: str, namespaces: Mapping[str, str], default: str = ""
     if is_plain_name(test):
         return _named(axis, full_name(axis, test, namespaces, default))
     matches, nodes = name_test(test, namespaces), AXES[axis]
-    if matches is None:
+    if matches is None or (test in ("*", "element()") and axis in _WITH_TEXTS):
         return nodes
     return lambda node: [it for it in nodes(node) if matches(it)]
 

@@ -16,11 +16,12 @@ Evaluate: TypeAlias = Callable[[Frame], Any]
 
 
 class Kind(Enum):
-    """What an expression returns: nodes in a sequence, True or False, a text, an item or None, or anything."""
+    """What an expression returns: nodes in a sequence, a boolean, a text, an integer, an item or None, or anything."""
 
     NODES = "nodes"
     BOOLEAN = "boolean"
     TEXT = "text"
+    INTEGER = "integer"
     ITEM = "item"
     ANY = "any"
 
@@ -55,7 +56,7 @@ def as_boolean(compiled: Compiled) -> Callable[[Frame], bool]:
             return evaluate
         case Kind.NODES if iterate is not None:
             return _exists(iterate)
-        case Kind.NODES | Kind.TEXT:
+        case Kind.NODES | Kind.TEXT | Kind.INTEGER:
             return lambda frame: bool(evaluate(frame))
         case _:
             return lambda frame: effective_boolean(evaluate(frame))

@@ -10,6 +10,8 @@ from einvoice.schematron.tree import Document
 
 MAX_STEPS: Final = 20_000_000
 """Nodes and items that the expressions of a sheet may visit in a document; about ten seconds."""
+_MAX_KNOWN: Final = 500_000
+"""Nodes that are kept for expressions that occur again."""
 _COST_OF_CALL: Final = 100
 """Steps that the call of a function counts for."""
 _MAX_DEPTH: Final = 60
@@ -24,15 +26,18 @@ class Run:
         globals: the variables of the sheet, each evaluated when it is asked for first.
         steps: number of nodes and items that may still be visited.
         depth: number of functions that are being called.
+        known: nodes of expressions that depend on the document only, by the expression.
         texts: sets of the texts of long sequences, by the identity of the sequence, which is kept beside it.
     """
 
-    __slots__ = ("depth", "document", "globals", "steps", "texts")
+    __slots__ = ("_room", "depth", "document", "globals", "known", "steps", "texts")
 
     def __init__(self, document: Document, globals_: Mapping[str, Callable[[Frame], Any]], steps: int) -> None:
         self.document = document
         self.steps = steps
         self.depth = 0
+        self.known: dict[Any, Any] = {}
+        self._room = _MAX_KNOWN
         self.texts: dict[int, tuple[Any, frozenset[str] | None]] = {}
         frame = Frame(self, document.node, {})
         self.globals: dict[str, Lazy] = {name: Lazy(run, frame) for name, run in globals_.items()}
@@ -46,6 +51,12 @@ class Run:
         self.steps -= steps
         if self.steps < 0:
             raise LimitReached(f"more than {MAX_STEPS} steps")
+
+    def remember(self, expression: Any, nodes: Any) -> None:
+        """Keep the nodes of an expression, unless those that are kept are already too many."""
+        self._room -= len(nodes)
+        if self._room >= 0:
+            self.known[expression] = nodes
 
     def enter(self) -> None:
         """Count a call of a function.

@@ -87,7 +87,7 @@ def _joined(*parts: str) -> str:
 
 
 _function("string", "text", Kind.TEXT, of_context=True)(lambda text: text)
-_function("string-length", "string", Kind.ITEM, of_context=True)(len)
+_function("string-length", "string", Kind.INTEGER, of_context=True)(len)
 _function("upper-case", "string", Kind.TEXT)(str.upper)
 _function("lower-case", "string", Kind.TEXT)(str.lower)
 _function("concat", "text", Kind.TEXT, least=2, repeats=True)(_joined)
@@ -180,7 +180,7 @@ _function("not", "boolean", Kind.BOOLEAN)(lambda value: not value)
 _function("boolean", "boolean", Kind.BOOLEAN)(lambda value: value)
 _function("exists", "items", Kind.BOOLEAN)(bool)
 _function("empty", "items", Kind.BOOLEAN)(lambda sequence: not sequence)
-_function("count", "items", Kind.ITEM)(len)
+_function("count", "items", Kind.INTEGER)(len)
 _function("data", "items", Kind.ANY)(atoms)
 _function("reverse", "items", Kind.ANY)(lambda sequence: sequence[::-1])
 

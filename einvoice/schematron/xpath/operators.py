@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.tree import in_order
 from einvoice.schematron.values import (
     CASTS,
+    OPERATORS,
     arithmetic,
     atoms,
     general_comparison,
@@ -63,7 +64,8 @@ _OTHER: Final[dict[str, Any]] = {"iterate": None, "names": (), "origin": None}
 @compiles(Constant)
 def _constant(expression: Constant, _: Scope) -> Compiled:
     value = expression.value
-    return Compiled(Kind.TEXT if isinstance(value, str) else Kind.ITEM, lambda frame: value)
+    kind = Kind.TEXT if isinstance(value, str) else Kind.INTEGER if isinstance(value, int) else Kind.ITEM
+    return Compiled(kind, lambda frame: value)
 
 
 @compiles(Variable)
@@ -138,6 +140,8 @@ def _comparison(expression: Comparison, scope: Scope) -> Compiled:
     left, right = compile_expression(expression.left, scope), compile_expression(expression.right, scope)
     if sign in ("is", "<<", ">>"):
         return _node_comparison(sign, left, right)
+    if left.kind is right.kind is Kind.INTEGER:
+        return Compiled(Kind.BOOLEAN, _of_integers(OPERATORS[sign], left.evaluate, right.evaluate))
     if sign not in _GENERAL:
         first, second = left.evaluate, right.evaluate
         return Compiled(Kind.ITEM, lambda frame: value_comparison(sign, first(frame), second(frame)))
@@ -148,6 +152,10 @@ def _comparison(expression: Comparison, scope: Scope) -> Compiled:
         fast = in_sequence(left.evaluate, right.evaluate)
     first, second = left.evaluate, right.evaluate
     return Compiled(Kind.BOOLEAN, fast or (lambda frame: general_comparison(sign, first(frame), second(frame))))
+
+
+def _of_integers(test: Callable[[Any, Any], bool], left: Evaluate, right: Evaluate) -> Evaluate:
+    return lambda frame: test(left(frame), right(frame))
 
 
 def in_sequence(left: Evaluate, right: Evaluate) -> Evaluate:

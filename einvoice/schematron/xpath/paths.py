@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from einvoice.schematron.errors import Stopped
+from einvoice.schematron.errors import LimitReached, Stopped
 from einvoice.schematron.tree import NOTHING, in_order
 from einvoice.schematron.values import effective_boolean, is_node
 from einvoice.schematron.xpath import axes
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.loops import mapped
-from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem, Expression, Filter, Path, Root, Step
+from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem, Expression, Filter, Path, Root, Step, Variable
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
 
 _MANY: Final = 8
@@ -22,6 +22,51 @@ _MANY: Final = 8
 
 @compiles(Step)
 def _step(expression: Step, scope: Scope) -> Compiled:
+    if not _is_of_document(expression, scope):
+        return _compiled(expression, scope)
+    key = expression, frozenset(scope.namespaces.items())
+    if key not in scope.shared:
+        compiled = _compiled(expression, scope)
+        scope.shared[key] = compiled if compiled.kind is not Kind.NODES else _remembered(compiled)
+    return scope.shared[key]
+
+
+def _is_of_document(expression: Expression, scope: Scope) -> bool:
+    """Return whether the nodes of a path depend on the document only: it begins at the root, without others."""
+    base = expression
+    while isinstance(base, Step):
+        base = base.base
+    return isinstance(base, Root) and not any(
+        (isinstance(it, Variable) and (it.name in scope.variables or it.name not in scope.globals))
+        or (isinstance(it, Call) and it.name == "current")
+        for it in expression.walk()
+    )
+
+
+def _remembered(compiled: Compiled) -> Compiled:
+    """Return the expression whose nodes are kept until the document is judged."""
+    key, nodes, lazily = object(), compiled.evaluate, compiled.iterate
+
+    def evaluate(frame: Frame) -> Any:
+        found = frame.run.known.get(key)
+        if found is None:
+            found = nodes(frame)
+            frame.run.remember(key, found)
+        return found
+
+    def iterate(frame: Frame) -> Iterator[Any]:
+        try:
+            found = evaluate(frame)
+        except LimitReached:
+            raise
+        except Stopped:  # of a node that may not be asked for
+            found = lazily(frame)  # type: ignore[misc]
+        yield from found
+
+    return replace(compiled, evaluate=evaluate, iterate=iterate if lazily else None)
+
+
+def _compiled(expression: Step, scope: Scope) -> Compiled:
     expression = _shortened(expression, scope)
     base = compile_expression(expression.base, scope)
     axis = expression.axis
@@ -191,7 +236,7 @@ def _predicate(expression: Expression, scope: Scope) -> Callable[[Frame, Any], A
     compiled = compile_expression(expression, scope)
     evaluate = compiled.evaluate
     if _is_of_focus(expression):
-        by_value = compiled.kind in (Kind.ITEM, Kind.ANY) and not compiled.is_node
+        by_value = compiled.kind in (Kind.ITEM, Kind.INTEGER, Kind.ANY) and not compiled.is_node
         if by_value or _uses_place(expression):
             return _counted(evaluate if by_value else as_boolean(compiled), by_value=by_value)
         return _kept(as_boolean(compiled))

@@ -36,6 +36,7 @@ class Scope:
         variables: local variables, with the same.
         functions: declared functions by name.
         has_node: whether the context item is a node.
+        shared: compiled expressions whose value depends on the document only, so that it is calculated once.
         open: gives a document that came with the sheet, such as its code lists, by name; None if there are none.
     """
 
@@ -45,6 +46,7 @@ class Scope:
     variables: Mapping[str, Compiled] = field(default_factory=dict)
     functions: Mapping[str, Declared] = field(default_factory=dict)
     has_node: bool = True
+    shared: dict[Any, Compiled] = field(default_factory=dict)
     open: Callable[[str], Document] | None = None
 
     def with_variable(self, name: str, known: Compiled) -> Scope:
