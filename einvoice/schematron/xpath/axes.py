@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from einvoice.schematron.errors import NotCompilable
-from einvoice.schematron.tree import NOTHING, Attribute, Element, Node, Text, below, local_name, namespace, siblings
+from einvoice.schematron.tree import NOTHING, Attribute, Element, Node, Text, below, local_name, siblings
 
 Reach: TypeAlias = Callable[[Node], Sequence[Any]]
 Test: TypeAlias = Callable[[Node], bool]
@@ -139,8 +139,8 @@ def name_test(test: str, namespaces: Mapping[str, str]) -> Test | None:
     if test.startswith("*:"):
         return lambda node: local_name(node) == test[2:]
     if test.endswith(":*"):
-        uri = clark(test, namespaces)[1:].partition("}")[0]
-        return lambda node: namespace(node) == uri
+        start = clark(test, namespaces)[:-1]
+        return lambda node: node.name.startswith(start)
     if test == "text()":
         return lambda node: isinstance(node, Text)
     raise NotCompilable(f"the test '{test}' is not supported")

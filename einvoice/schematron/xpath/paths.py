@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -22,19 +23,28 @@ _MANY: Final = 8
 
 @compiles(Step)
 def _step(expression: Step, scope: Scope) -> Compiled:
+    return _shared(expression, scope, _of_step)
+
+
+@compiles(Path)
+def _path(expression: Path, scope: Scope) -> Compiled:
+    return _shared(expression, scope, _of_path)
+
+
+def _shared(expression: Any, scope: Scope, compile_: Callable[[Any, Scope], Compiled]) -> Compiled:
+    """Compile a path; one that depends on the document only is calculated once for all that ask for it."""
     if not _is_of_document(expression, scope):
-        return _compiled(expression, scope)
+        return compile_(expression, scope)
     key = expression, frozenset(scope.namespaces.items())
     if key not in scope.shared:
-        compiled = _compiled(expression, scope)
-        scope.shared[key] = compiled if compiled.kind is not Kind.NODES else _remembered(compiled)
+        scope.shared[key] = _remembered(compile_(expression, scope))
     return scope.shared[key]
 
 
 def _is_of_document(expression: Expression, scope: Scope) -> bool:
     """Return whether the nodes of a path depend on the document only: it begins at the root, without others."""
     base = expression
-    while isinstance(base, Step):
+    while isinstance(base, Step | Path):
         base = base.base
     return isinstance(base, Root) and not any(
         (isinstance(it, Variable) and (it.name in scope.variables or it.name not in scope.globals))
@@ -66,8 +76,8 @@ def _remembered(compiled: Compiled) -> Compiled:
     return replace(compiled, evaluate=evaluate, iterate=iterate if lazily else None)
 
 
-def _compiled(expression: Step, scope: Scope) -> Compiled:
-    expression = _shortened(expression, scope)
+def _of_step(expression: Step, scope: Scope) -> Compiled:
+    expression = _divided(_shortened(expression, scope), scope)
     base = compile_expression(expression.base, scope)
     axis = expression.axis
     reach = axes.reach(axis, expression.test, scope.namespaces, scope.default)
@@ -75,7 +85,7 @@ def _compiled(expression: Step, scope: Scope) -> Compiled:
     if not expression.predicates and (fast := _from_node(expression, base, scope)) is not None:
         return fast
     predicates = [_predicate(it, scope) for it in expression.predicates]
-    is_ordered = keeps_flat or (base.is_node and axis not in axes.REVERSE)
+    is_ordered = keeps_flat or axis == "self" or (base.is_node and axis not in axes.REVERSE)
     if base.is_node:
         evaluate = _from_one(base.evaluate, reach, predicates, axis in axes.REVERSE)
     else:
@@ -166,6 +176,16 @@ def _shortened(step: Step, scope: Scope) -> Step:
             if axes.is_plain_name(step.test) and not any(_counts(it, scope) for it in step.predicates):
                 return Step(above, "descendant-attribute", step.test, step.predicates)
     return step
+
+
+def _divided(step: Step, scope: Scope) -> Step:
+    """Return a step whose first predicates depend on the document only as two steps, to calculate them once."""
+    alone = replace(step, predicates=())
+    if not step.predicates or not _is_of_document(alone, scope) or any(_counts(it, scope) for it in step.predicates):
+        return step
+    first = [*itertools.takewhile(lambda it: _is_of_document(replace(alone, predicates=(it,)), scope), step.predicates)]
+    rest = step.predicates[len(first) :]
+    return Step(replace(alone, predicates=tuple(first)), "self", "node()", rest) if rest else step
 
 
 def _counts(predicate: Expression, scope: Scope) -> bool:
@@ -301,8 +321,7 @@ def _single(value: Any) -> Any:
     return value[0] if is_one else value
 
 
-@compiles(Path)
-def _path(expression: Path, scope: Scope) -> Compiled:
+def _of_path(expression: Path, scope: Scope) -> Compiled:
     base = compile_expression(expression.base, scope)
     step = compile_expression(expression.step, replace(scope, has_node=True))
     results = mapped(as_items(base), as_items(step))
