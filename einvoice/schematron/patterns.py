@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
@@ -22,6 +23,7 @@ from einvoice.schematron.xpath.nodes import (
     Expression,
     Filter,
     Items,
+    Logic,
     Path,
     Root,
     Step,
@@ -143,9 +145,15 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
     compiled = compile_expression(expression, scope)
     if compiled.kind in (Kind.ITEM, Kind.INTEGER) and not compiled.is_node:
         raise NotCompilable("a number in the predicate of a context")
-    holds = as_boolean(compiled)
-    if _is_of_name(expression):
-        return _by_name(holds)
+    return _condition(expression, scope)
+
+
+def _condition(expression: Expression, scope: Scope) -> Matches:
+    if isinstance(expression, Logic) and expression.operator == "and":
+        return functools.reduce(_both, (_condition(it, scope) for it in expression.operands))
+    holds = as_boolean(compile_expression(expression, scope))
+    if (name := _name_asked(expression)) is not None:
+        return _by_name(name, holds)
 
     def matches(frame: Frame, node: Any) -> bool:
         frame.item = node
@@ -159,24 +167,28 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
     return matches
 
 
-def _is_of_name(expression: Expression) -> bool:
-    """Return whether a predicate only asks for the name of a node, as `[ends-with(name(), 'Amount')]`."""
+def _name_asked(expression: Expression) -> Callable[[Node], str] | None:
+    """Return the function of the name that a condition asks for alone, as `ends-with(name(), "x")`, or None."""
     parts = [it for it in expression.walk() if isinstance(it, Step | Path | Variable | Root | ContextItem)]
     functions = {it.name for it in expression.walk() if isinstance(it, Call) and not it.arguments}
-    return not parts and bool(functions) and functions <= {"name", "local-name"}
+    if parts or not functions:
+        return None
+    if functions == {"name"}:
+        return lexical_name
+    return operator.attrgetter("name") if functions <= {"local-name", "namespace-uri"} else None
 
 
-def _by_name(holds: Callable[[Frame], bool]) -> Matches:
+def _by_name(name: Callable[[Node], str], holds: Callable[[Frame], bool]) -> Matches:
     known: dict[str, bool] = {}
 
     def matches(frame: Frame, node: Any) -> bool:
-        name = lexical_name(node)
-        if name not in known:
+        asked = name(node)
+        if asked not in known:
             if len(known) > _MAX_NAMES:
                 known.clear()
             frame.item = node
-            known[name] = holds(frame)
-        return known[name]
+            known[asked] = holds(frame)
+        return known[asked]
 
     return matches
 
