@@ -108,6 +108,7 @@ class _Statement:
             *(f"before {self._expression(it)}" for it in before),
             f"context {self._expression(self._rule.context)}",
             f"test {'' if assertion.fires_if else 'not '}{self._expression(assertion.test)}",
+            *(f"loop {self._expression(test)} {self._expression(nodes)}" for test, nodes in assertion.loops),
             f"flag {assertion.flag.strip().lower()}",
         ]
         described: set[str] = set()

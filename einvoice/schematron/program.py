@@ -45,6 +45,22 @@ class _Test:
     fires_if: bool
     holds: Callable[[Frame], bool]
     message: Sequence[str | Evaluate]
+    loops: Sequence[tuple[Callable[[Frame], bool], Evaluate]]
+
+    def frames(self, frame: Frame) -> Iterator[Frame]:
+        """Yield a frame for each node of its loops; the given one without loops."""
+        frames = iter((frame,))
+        for test, nodes in self.loops:
+            frames = _looped(frames, test, nodes)
+        return frames
+
+
+def _looped(frames: Iterator[Frame], test: Callable[[Frame], bool], nodes: Evaluate) -> Iterator[Frame]:
+    for frame in frames:
+        found = nodes(frame) if test(frame) else ()
+        frame.run.spend(len(found))
+        for node in found:
+            yield Frame(frame.run, node, frame.variables)
 
 
 class _Rule:
@@ -69,8 +85,9 @@ class _Rule:
         run.spend(_COST * len(tests))
         for test in tests:
             try:
-                if test.holds(frame) is test.fires_if:
-                    yield Report(test.assertion, node, _message(test.message, frame))
+                for it in test.frames(frame) if test.loops else (frame,):
+                    if test.holds(it) is test.fires_if:
+                        yield Report(test.assertion, it.item, _message(test.message, it))
             except LimitReached:
                 raise
             except Stopped as error:
@@ -286,7 +303,15 @@ def _test(assertion: Assertion, scope: Scope) -> _Test:
         raise NotCompilable(assertion.obstacle)
     holds = as_boolean(compile_text(assertion.test, scope))
     message = [it if isinstance(it, str) else as_items(compile_text(it[0], scope)) for it in assertion.message]
-    return _Test(assertion, assertion.fires_if, holds, message)
+    loops = [(as_boolean(compile_text(test, scope)), _looped_nodes(nodes, scope)) for test, nodes in assertion.loops]
+    return _Test(assertion, assertion.fires_if, holds, message, loops)
+
+
+def _looped_nodes(expression: str, scope: Scope) -> Evaluate:
+    compiled = compile_text(expression, scope)
+    if compiled.kind is not Kind.NODES and not compiled.is_node:
+        raise NotCompilable("it is in a loop through values that may be no nodes")
+    return as_items(compiled)
 
 
 def _message(parts: Sequence[str | Evaluate], frame: Frame) -> str:

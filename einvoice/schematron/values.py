@@ -310,18 +310,31 @@ def _like(value: Any, other: Any) -> Any:
     """Return an untyped value in the type of the other operand of a general comparison."""
     if isinstance(other, bool):
         return to_boolean(value)
-    if isinstance(other, int | float | Decimal):
-        number = to_double(value)
-        return number or _ordered(number, is_whole=isinstance(other, int) and _WHOLE.fullmatch(value) is not None)
     return to_date(value) if isinstance(other, Date) else value
 
 
-def _ordered(zero: float, *, is_whole: bool) -> float:
-    """Return an untyped zero as the official engine compares it with a number: -0.0 is less than 0.
+def _pair(test: Callable[[Any, Any], bool], value: Any, other: Any) -> tuple[Any, Any]:
+    """Return an untyped value and the other operand of a general comparison in one type.
 
-    The smallest double stands for it. Only -0, without a point, equals the integer 0.
+    The official engine ranks the untyped number: -0.0 comes before 0 (only -0, without a point, equals the integer 0),
+    NaN after all others.
     """
-    return -math.ulp(0.0) if math.copysign(1, zero) < 0 and not is_whole else zero
+    if other.__class__ not in _NUMBERS:
+        return _like(value, other), other
+    number = to_double(value)
+    if number and number == number:
+        return number, other
+    if not number and isinstance(other, int) and _WHOLE.fullmatch(value) is not None:
+        return 0, other
+    if number != number and test not in (operator.eq, operator.ne):
+        number = math.inf
+    return _ranked(number), _ranked(other)
+
+
+def _ranked(number: Any) -> Any:
+    """Return a number, and the smallest double before 0 for -0.0."""
+    is_negative_zero = isinstance(number, float) and not number and math.copysign(1, number) < 0
+    return -math.ulp(0.0) if is_negative_zero else number
 
 
 def _compared(test: Callable[[Any, Any], bool], left: Any, right: Any) -> bool:
@@ -349,10 +362,14 @@ def general_comparison(sign: str, left: Any, right: Any) -> bool:
     for item in items(left):
         a = item_text(item)
         for b in others:
-            if a.__class__ is Untyped:
-                found = _compared(test, _like(a, b), b) if b.__class__ is not Untyped else test(a, b)
+            if a.__class__ is b.__class__ is Untyped:
+                found = test(a, b)
+            elif a.__class__ is Untyped:
+                found = _compared(test, *_pair(test, a, b))
+            elif b.__class__ is Untyped:
+                found = _compared(test, *reversed(_pair(test, b, a)))
             else:
-                found = _compared(test, a, _like(b, a) if b.__class__ is Untyped else b)
+                found = _compared(test, a, b)
             if found:
                 return True
     return False

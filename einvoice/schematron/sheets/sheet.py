@@ -41,6 +41,8 @@ class Assertion:
         flag: its severity as the sheet names it; "" for none.
         message: its message.
         line: its line in the sheet.
+        loops: the loops around it, from the outside: the condition of each, and the nodes that it goes through; the
+            condition of the assertion is that of each of the last ones.
         obstacle: why it cannot be compiled; "" if that is still to be seen.
     """
 
@@ -50,6 +52,7 @@ class Assertion:
     flag: str
     message: Message
     line: int
+    loops: Sequence[tuple[str, str]] = ()
     obstacle: str = ""
 
 

@@ -134,34 +134,48 @@ def _is_of_pattern(branch: Any) -> bool:
 
 
 def _assertion(report: Any, template: Any) -> Assertion:
-    test, fires_if = _condition(report, template)
+    *loops, (test, fires_if) = _conditions(report, template)
     attributes = {it.get("name"): "".join(it.itertext()).strip() for it in children(report, f"{XSL}attribute")}
     literal = {name: _NUMBERS.sub(lambda it: it[1].replace(",", " "), value) for name, value in report.attrib.items()}
     named = {**attributes, **literal}
     code = named.get("id") or " ".join(str(named.get("test") or test).split())
     flag = named.get("flag") or named.get("role") or ""
-    around = itertools.takewhile(lambda it: it is not template, report.iterancestors())
-    obstacle = "it is in a loop" if any(it.tag == f"{XSL}for-each" for it in around) else ""
-    obstacle = obstacle or ("its code is calculated" if "{" in str(named.get("id", "")) else "")
-    return Assertion(code, test, fires_if, flag, _message(report), line(report), obstacle)
+    obstacle = "its code is calculated" if "{" in str(named.get("id", "")) else ""
+    return Assertion(code, test, fires_if, flag, _message(report), line(report), tuple(loops), obstacle)
 
 
-def _condition(report: Any, template: Any) -> tuple[str, bool]:
-    """Return the condition around a report, and whether it is true or false where it is written."""
+def _conditions(report: Any, template: Any) -> list[Any]:
+    """Return the loops around a report, then its condition, and whether it is true where it reports."""
+    loops: list[tuple[str, str]] = []
     conditions: list[tuple[str, bool]] = []
-    element = report
-    while (parent := element.getparent()) is not None and parent is not template:
+    nodes = ""
+    inner = None
+    for element in (report, *itertools.takewhile(lambda it: it is not template, report.iterancestors())):
+        parent = element.getparent()
+        if element.tag == f"{XSL}for-each":
+            if inner is None:
+                inner = _together(conditions)
+            else:
+                loops.insert(0, (_true(conditions), nodes))
+            nodes, conditions = element.get("select", ""), []
         if parent.tag == f"{XSL}if":
             conditions.append((parent.get("test", ""), True))
         elif parent.tag == f"{XSL}choose" and element.tag in (f"{XSL}when", f"{XSL}otherwise"):
-            conditions += _branch(parent, element)
-        element = parent
-    conditions = [it for it in conditions if _ALREADY not in it[0]]
+            conditions += (it for it in _branch(parent, element) if _ALREADY not in it[0])
+    if inner is None:
+        return [_together(conditions)]
+    return [(_true(conditions), nodes), *loops, inner]
+
+
+def _together(conditions: list[tuple[str, bool]]) -> tuple[str, bool]:
     if not conditions:
         return "true()", True
-    if len(conditions) == 1:
-        return conditions[0]
-    return " and ".join(f"({test})" if holds else f"not({test})" for test, holds in conditions), True
+    return conditions[0] if len(conditions) == 1 else (_true(conditions), True)
+
+
+def _true(conditions: list[tuple[str, bool]]) -> str:
+    """Return the expression that is true if all conditions are as stated."""
+    return " and ".join(f"({test})" if holds else f"not({test})" for test, holds in conditions) or "true()"
 
 
 def _branch(choose: Any, branch: Any) -> Iterator[tuple[str, bool]]:

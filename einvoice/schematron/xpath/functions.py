@@ -6,7 +6,9 @@ Sources: XQuery 1.0 and XPath 2.0 Functions and Operators; XSL Transformations 2
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final, NamedTuple
 
 from einvoice.schematron import regex
@@ -58,6 +60,8 @@ class Function(NamedTuple):
         return self.arguments[min(index, len(self.arguments) - 1)]
 
 
+_PICTURE: Final = re.compile(r"#*0*(\.0*#*)?")
+_DIGITS: Final = Context(prec=400)
 _MAX_TEXT: Final = 20_000_000
 """Characters of a text, twice as many as a document has."""
 FUNCTIONS: Final[dict[str, Function]] = {}
@@ -238,6 +242,24 @@ _function("ceiling", "item", Kind.ITEM)(lambda value: rounded(value, 0, "ceiling
 _function("round-half-to-even", "item number", Kind.ITEM, least=1)(
     lambda value, places=0: rounded(value, int(places), "half_even")
 )
+
+
+@_function("format-number", "number string", Kind.TEXT)
+def _format_number(value: float, picture: str) -> str:
+    """Return a number in a picture of digits and one point; others, such as with groups, are not supported."""
+    if _PICTURE.fullmatch(picture) is None or not math.isfinite(value):
+        if math.isnan(value):
+            return "NaN"
+        raise Stopped("XTDE1310", "this picture of a number is not supported")
+    whole, _, decimals = picture.partition(".")
+    unit = Decimal(1).scaleb(-len(decimals))
+    digits = format(abs(Decimal(repr(value)).quantize(unit, ROUND_HALF_EVEN, _DIGITS)), "f")
+    before, _, after = digits.partition(".")
+    before = before.lstrip("0").rjust(whole.count("0"), "0")
+    least = decimals.count("0")
+    after = after[:least] + after[least:].rstrip("0")
+    text = f"{before}.{after}" if after else before or "0"
+    return f"-{text}" if value < 0 and text.strip("0.") else text
 
 
 def number(value: Any) -> float:
