@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
-from einvoice.schematron.tree import Node, lexical_name
+from einvoice.schematron.tree import Node
 from einvoice.schematron.xpath.axes import clark, is_plain_name, name_test
 from einvoice.schematron.xpath.compiled import Kind, as_boolean
 from einvoice.schematron.xpath.compiler import Scope, compile_expression
@@ -149,11 +149,14 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
 
 
 def _condition(expression: Expression, scope: Scope) -> Matches:
-    if isinstance(expression, Logic) and expression.operator == "and":
-        return functools.reduce(_both, (_condition(it, scope) for it in expression.operands))
-    holds = as_boolean(compile_expression(expression, scope))
-    if (name := _name_asked(expression)) is not None:
+    name, holds = _name_asked(expression), as_boolean(compile_expression(expression, scope))
+    if name is not None:
         return _by_name(name, holds)
+    if isinstance(expression, Logic) and expression.operator == "and":
+        of_name = tuple(it for it in expression.operands if _name_asked(it) is not None)
+        others = [it for it in expression.operands if _name_asked(it) is None]
+        parts = [Logic("and", of_name), *others] if of_name else others
+        return functools.reduce(_both, (_condition(it, scope) for it in parts))
 
     def matches(frame: Frame, node: Any) -> bool:
         frame.item = node
@@ -174,7 +177,7 @@ def _name_asked(expression: Expression) -> Callable[[Node], str] | None:
     if parts or not functions:
         return None
     if functions == {"name"}:
-        return lexical_name
+        return operator.attrgetter("lexical_name")
     return operator.attrgetter("name") if functions <= {"local-name", "namespace-uri"} else None
 
 

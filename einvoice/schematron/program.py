@@ -19,6 +19,8 @@ from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, co
 from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Lazy, Run
 
 _MAX_REPORTS: Final = 50_000
+_MAX_NAMES: Final = 10_000
+"""Names of nodes whose rules are remembered."""
 _COST: Final = 10
 """Steps that an assertion counts for, and characters of a message that count for one."""
 
@@ -171,7 +173,7 @@ class Program:
             self._compile_global(let, scope)
         self._rules: list[_Rule] = []
         self._tables = [self._table(rules, scope) for rules in sheet.patterns]
-        self._by_name: dict[tuple[str, str], Sequence[_Candidates]] = {}
+        self._by_name: dict[str, dict[str, Sequence[_Candidates]]] = {"document": {}, "element": {}, "attribute": {}}
 
     def run(self, document: Document, skipped: list[Stopped] | None = None) -> list[Report]:
         """Judge a document.
@@ -206,18 +208,25 @@ class Program:
     def _judged(self, document: Document) -> Iterator[tuple[Node, Sequence[_Candidates]]]:
         yield document.node, self._candidates("document", "")
         judges_attributes = self.sheet.visits_attributes and any(it.judges("attribute") for it in self._tables)
+        of_elements = self._by_name["element"]
         for element in document.elements:
-            if candidates := self._candidates("element", element.name):
+            candidates = of_elements.get(element.name)
+            if candidates is None:
+                candidates = self._candidates("element", element.name)
+            if candidates:
                 yield element, candidates
             for attribute in element.attributes.values() if judges_attributes else ():
                 yield attribute, self._candidates("attribute", attribute.name)
 
     def _candidates(self, of: str, name: str) -> Sequence[_Candidates]:
         """Return for each pattern with rules for such a node these rules."""
-        if (of, name) not in self._by_name:
+        known = self._by_name[of]
+        if name not in known:
+            if len(known) > _MAX_NAMES:
+                known.clear()
             found = (table.candidates(of, name) for table in self._tables)
-            self._by_name[of, name] = [it for it in found if it]
-        return self._by_name[of, name]
+            known[name] = [it for it in found if it]
+        return known[name]
 
     # ---------------------------------------------------------------- compiling
 

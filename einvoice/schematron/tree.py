@@ -160,6 +160,13 @@ class Attribute:
         return self.parent.document
 
     @property
+    def lexical_name(self) -> str:
+        """Its name with the prefix of the document."""
+        uri = namespace(self)
+        prefix = next((key for key, it in self.source.nsmap.items() if it == uri and key), "") if uri else ""
+        return f"{prefix}:{local_name(self)}" if prefix else local_name(self)
+
+    @property
     def end(self) -> float:
         """The place of the first element after it."""
         return self.order
@@ -255,11 +262,3 @@ def local_name(node: Node) -> str:
 def namespace(node: Node) -> str:
     """Return the namespace of the name of a node; "" for none."""
     return node.name[1:].partition("}")[0] if node.name.startswith("{") else ""
-
-
-def lexical_name(node: Node) -> str:
-    """Return the name of a node with the prefix of the document."""
-    if isinstance(node, Element):
-        return node.lexical_name
-    prefix = next((key for key, uri in node.source.nsmap.items() if uri == namespace(node) and key), "")
-    return f"{prefix}:{local_name(node)}" if prefix else local_name(node)

@@ -6,6 +6,7 @@ Sources: XQuery 1.0 and XPath 2.0 Functions and Operators; XSL Transformations 2
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -13,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.schematron import regex
 from einvoice.schematron.errors import LimitReached, Stopped
-from einvoice.schematron.tree import lexical_name, local_name, namespace
+from einvoice.schematron.tree import local_name, namespace
 from einvoice.schematron.values import (
     BLANKS,
     CASTS,
@@ -313,7 +314,7 @@ def _of_node(name: str, call: Callable[[Any], str]) -> None:
     _function(name, "item", Kind.TEXT, of_context=True)(named)
 
 
-_of_node("name", lexical_name)
+_of_node("name", operator.attrgetter("lexical_name"))
 _of_node("local-name", local_name)
 _of_node("namespace-uri", namespace)
 _of_node("generate-id", lambda node: f"n{id(node)}")
