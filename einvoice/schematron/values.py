@@ -33,6 +33,7 @@ _SPECIAL: Final = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 _DIGITS: Final = Context(prec=60)
 """Decimals are exact; a quotient has more digits than Saxon's, which no rounding that sheets use can tell."""
 _EXACT: Final = Context(prec=100_000)
+_HALF: Final = Decimal("0.5")
 _QUOTIENT: Final = 18
 """Decimals of a quotient of exact numbers."""
 _LONG: Final = 1 << 31
@@ -515,8 +516,10 @@ def rounded(value: Any, places: int, how: str) -> Any:
 
 
 def _rounded(number: Decimal, places: int, how: str) -> Decimal:
+    if how == "half_up" and not places:
+        return (_DIGITS.plus(number) + _HALF).to_integral_value(ROUND_FLOOR)
     unit = Decimal(1).scaleb(-places)
     if how == "half_up":
-        return _DIGITS.multiply((_DIGITS.divide(number, unit) + Decimal("0.5")).to_integral_value(ROUND_FLOOR), unit)
+        return _DIGITS.multiply((_DIGITS.divide(number, unit) + _HALF).to_integral_value(ROUND_FLOOR), unit)
     rounding = {"half_even": ROUND_HALF_EVEN, "floor": ROUND_FLOOR, "ceiling": ROUND_CEILING}[how]
     return _DIGITS.multiply(_DIGITS.divide(number, unit).to_integral_value(rounding), unit)
