@@ -223,7 +223,12 @@ class TradeParty(Addressee):
     @property
     def has_legal_entity(self) -> bool:
         """Whether the document has the element PartyLegalEntity or SpecifiedLegalOrganization, which may be empty."""
-        return "legal entity" in self.tracked or self.legal_identifier is not absent
+        return self.legal_entities > 0
+
+    @property
+    def legal_entities(self) -> int:
+        """Number of elements PartyLegalEntity or SpecifiedLegalOrganization in the document, which may be empty."""
+        return len(self.tracked.get("legal entity", ())) or int(self.legal_identifier is not absent)
 
     @view()
     def first_electronic_address(self) -> Identifier:

@@ -205,3 +205,19 @@ def test_check_compares_whole_documents_with_the_stated_codes(tmp_path):
     assert "several-sellers-ubl.xml does not violate BR-FR-08_BT-23" in wrong
     assert "none.xml" in absent
     assert "'files'" in unknown
+
+
+@pytest.mark.parametrize(
+    ("file", "repeated"),
+    [
+        ("several-sellers-ubl.xml", "        <cbc:TaxExemptionReason>#F2026-0001#</cbc:TaxExemptionReason>\n"),
+        ("several-sellers-cii.xml", "          <ram:ExemptionReason>#F2026-0001#</ram:ExemptionReason>\n"),
+    ],
+)
+def test_only_for_a_detail_the_official_schematron_reads_the_reason_as_one_item(file, repeated):
+    text = (rules_folder() / "france-ctc" / "documents" / file).read_text("utf-8")
+    before, group, detail = text.rpartition(repeated)[0].rpartition(repeated), repeated, text.rpartition(repeated)[2]
+    in_group = einvoice.validate((before[0] + group * 2 + before[2] + group + detail).encode())
+    in_detail = einvoice.validate((before[0] + group + before[2] + group * 2 + detail).encode())
+    assert "LAYER-STOPPED" not in codes(in_group)
+    assert "LAYER-STOPPED" in codes(in_detail)
