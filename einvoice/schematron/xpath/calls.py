@@ -14,6 +14,7 @@ from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.functions import FUNCTIONS, Function, number
 from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+from einvoice.schematron.xpath.shared import shared
 
 
 @compiles(Call)
@@ -31,7 +32,12 @@ def _call(expression: Call, scope: Scope) -> Compiled:
         raise NotCompilable(f"the function {name} is not supported")
     if count < function.least or (count > len(function.arguments) and not function.repeats):
         raise NotCompilable(f"the function {name} cannot have {count} arguments")
-    arguments = [compile_expression(it, scope) for it in expression.arguments]
+    return shared(expression, scope, _of_function)
+
+
+def _of_function(expression: Call, scope: Scope) -> Compiled:
+    name = expression.name.replace("xsd:", "xs:")
+    function, arguments = FUNCTIONS[name], [compile_expression(it, scope) for it in expression.arguments]
     if name in ("exists", "empty") and arguments[0].kind is Kind.NODES:
         holds, wanted = as_boolean(arguments[0]), name == "exists"
         return Compiled(Kind.BOOLEAN, lambda frame: holds(frame) is wanted)
@@ -78,12 +84,14 @@ def _document(expression: Call, scope: Scope) -> Compiled:
 
 _CONVERSIONS: Final = ("boolean", "number", "string")
 """Functions that only return their argument in another form."""
+_MANY: Final = 8
+"""Items of a sequence from which they are counted."""
 _KEEP_NODES: Final = ("reverse", "subsequence", "remove", "exactly-one", "zero-or-one", "one-or-more")
 _FORMS: Final[Mapping[str, Callable[[Compiled], Evaluate]]] = {
     "string": as_string,
     "text": as_text,
     "boolean": as_boolean,
-    "items": as_items,
+    "items": lambda compiled: _counted(as_items(compiled)),
     "item": lambda compiled: compiled.evaluate,
     "number": lambda compiled: lambda frame: number(compiled.evaluate(frame)),
 }
@@ -93,6 +101,16 @@ _OF_FRAME: Final = {
     "current": Compiled(Kind.ITEM, operator.attrgetter("current"), is_flat=True, is_node=True),
     "root": ROOT,
 }
+
+
+def _counted(sequence: Evaluate) -> Evaluate:
+    def evaluate(frame: Frame) -> Any:
+        found = sequence(frame)
+        if len(found) > _MANY:
+            frame.run.spend(len(found))
+        return found
+
+    return evaluate
 
 
 def _applied(function: Function, arguments: Sequence[Evaluate]) -> Evaluate:

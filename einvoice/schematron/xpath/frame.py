@@ -8,10 +8,11 @@ from typing import Any, Final
 from einvoice.schematron.errors import LimitReached
 from einvoice.schematron.tree import Document
 
-MAX_STEPS: Final = 20_000_000
-"""Nodes and items that the expressions of a sheet may visit in a document; about ten seconds."""
+MAX_STEPS: Final = 50_000_000
+"""Nodes and items that the expressions of a sheet may visit in a document, each counted with the parts of what is
+evaluated for it; about twenty seconds."""
 _MAX_KNOWN: Final = 500_000
-"""Nodes that are kept for expressions that occur again."""
+"""Items that are kept for expressions that occur again."""
 _COST_OF_CALL: Final = 100
 """Steps that the call of a function counts for."""
 _MAX_DEPTH: Final = 60
@@ -26,7 +27,7 @@ class Run:
         globals: the variables of the sheet, each evaluated when it is asked for first.
         steps: number of nodes and items that may still be visited.
         depth: number of functions that are being called.
-        known: nodes of expressions that depend on the document only, by the expression.
+        known: values of expressions that depend on the document only, by the expression.
         texts: sets of the texts of long sequences, by the identity of the sequence, which is kept beside it.
     """
 
@@ -52,11 +53,11 @@ class Run:
         if self.steps < 0:
             raise LimitReached(f"more than {MAX_STEPS} steps")
 
-    def remember(self, expression: Any, nodes: Any) -> None:
-        """Keep the nodes of an expression, unless those that are kept are already too many."""
-        self._room -= len(nodes)
+    def remember(self, expression: Any, value: Any) -> None:
+        """Keep the value of an expression, unless the items that are kept are already too many."""
+        self._room -= len(value) if isinstance(value, list) else 1
         if self._room >= 0:
-            self.known[expression] = nodes
+            self.known[expression] = value
 
     def enter(self) -> None:
         """Count a call of a function.

@@ -28,19 +28,19 @@ def _loop(expression: Loop, scope: Scope) -> Compiled:
         is_let = expression.kind == "let"
         bindings.append((name, compiled.evaluate if is_let else as_items(compiled)))
         scope = scope.with_variable(name, compiled if is_let else _item_of(compiled))
-    body = compile_expression(expression.body, scope)
+    body, weight = compile_expression(expression.body, scope), expression.body.size
     match expression.kind:
         case "some" if (equality := _equality(expression)) is not None:
             return Compiled(Kind.BOOLEAN, in_sequence(compile_expression(equality, outer).evaluate, bindings[0][1]))
         case "some":
-            return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), True))
+            return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), True, weight))
         case "every":
-            return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), False))
+            return Compiled(Kind.BOOLEAN, _quantified(bindings, as_boolean(body), False, weight))
         case "let":
             return replace(body, evaluate=_let(bindings, body.evaluate), iterate=None, names=(), origin=None)
         case _:
             kind = Kind.NODES if body.kind is Kind.NODES or body.is_node else Kind.ANY
-            return Compiled(kind, _for(bindings, as_items(body)))
+            return Compiled(kind, _for(bindings, as_items(body), weight))
 
 
 def _equality(loop: Loop) -> Expression | None:
@@ -56,16 +56,17 @@ def _equality(loop: Loop) -> Expression | None:
 _Bindings = Sequence[tuple[str, Evaluate]]
 
 
-def _quantified(bindings: _Bindings, body: Callable[[Frame], bool], decides: bool) -> Evaluate:
+def _quantified(bindings: _Bindings, body: Callable[[Frame], bool], decides: bool, weight: int) -> Evaluate:
     """Return whether the body is `decides` for one combination; if so that, else the opposite."""
     (name, sequence), *others = bindings
-    inner = _quantified(others, body, decides) if others else body
+    inner = _quantified(others, body, decides, weight) if others else body
 
     def evaluate(frame: Frame) -> bool:
         before, found = frame.variables.get(name), sequence(frame)
-        frame.run.spend(len(found))
+        spend = frame.run.spend
         try:
             for it in found:
+                spend(weight)
                 frame.variables[name] = it
                 if inner(frame) is decides:
                     return decides
@@ -76,14 +77,14 @@ def _quantified(bindings: _Bindings, body: Callable[[Frame], bool], decides: boo
     return evaluate
 
 
-def _for(bindings: _Bindings, body: Evaluate) -> Evaluate:
+def _for(bindings: _Bindings, body: Evaluate, weight: int) -> Evaluate:
     (name, sequence), *others = bindings
-    inner = _for(others, body) if others else body
+    inner = _for(others, body, weight) if others else body
 
     def evaluate(frame: Frame) -> list[Any]:
         before, result = frame.variables.get(name), []
         found = sequence(frame)
-        frame.run.spend(len(found))
+        frame.run.spend(len(found) * weight)
         try:
             for it in found:
                 frame.variables[name] = it
@@ -115,10 +116,10 @@ def _simple_map(expression: SimpleMap, scope: Scope) -> Compiled:
     left = compile_expression(expression.left, scope)
     is_node_ = left.kind is Kind.NODES or left.is_node
     right = compile_expression(expression.right, replace(scope, has_node=is_node_))
-    return Compiled(Kind.ANY, mapped(as_items(left), as_items(right)))
+    return Compiled(Kind.ANY, mapped(as_items(left), as_items(right), expression.right.size))
 
 
-def mapped(left: Evaluate, right: Evaluate) -> Evaluate:
+def mapped(left: Evaluate, right: Evaluate, weight: int) -> Evaluate:
     """Return the results of a function for each item as the context item, one after another."""
 
     def evaluate(frame: Frame) -> Sequence[Any]:
@@ -126,7 +127,7 @@ def mapped(left: Evaluate, right: Evaluate) -> Evaluate:
         if not found:
             return NOTHING
         before, result = (frame.item, frame.position, frame.size), []
-        frame.run.spend(len(found))
+        frame.run.spend(len(found) * weight)
         for position, it in enumerate(found, 1):
             frame.item, frame.position, frame.size = it, position, len(found)
             result += right(frame)

@@ -30,6 +30,11 @@ class Expression:
         for child in self.children():
             yield from child.walk()
 
+    @property
+    def size(self) -> int:
+        """The number of its parts, itself included: what one evaluation costs."""
+        return sum(1 for _ in self.walk())
+
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expression):

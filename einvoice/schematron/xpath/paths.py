@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from einvoice.schematron.errors import LimitReached, Stopped
+from einvoice.schematron.errors import Stopped
 from einvoice.schematron.tree import NOTHING, in_order
 from einvoice.schematron.values import effective_boolean, is_node
 from einvoice.schematron.xpath import axes
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.loops import mapped
-from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem, Expression, Filter, Path, Root, Step, Variable
+from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem, Expression, Filter, Path, Root, Step
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+from einvoice.schematron.xpath.shared import is_of_document, shared
 
 _MANY: Final = 8
 """Nodes of a step from which they are counted."""
@@ -23,57 +24,12 @@ _MANY: Final = 8
 
 @compiles(Step)
 def _step(expression: Step, scope: Scope) -> Compiled:
-    return _shared(expression, scope, _of_step)
+    return shared(expression, scope, _of_step)
 
 
 @compiles(Path)
 def _path(expression: Path, scope: Scope) -> Compiled:
-    return _shared(expression, scope, _of_path)
-
-
-def _shared(expression: Any, scope: Scope, compile_: Callable[[Any, Scope], Compiled]) -> Compiled:
-    """Compile a path; one that depends on the document only is calculated once for all that ask for it."""
-    if not _is_of_document(expression, scope):
-        return compile_(expression, scope)
-    key = expression, frozenset(scope.namespaces.items())
-    if key not in scope.shared:
-        scope.shared[key] = _remembered(compile_(expression, scope))
-    return scope.shared[key]
-
-
-def _is_of_document(expression: Expression, scope: Scope) -> bool:
-    """Return whether the nodes of a path depend on the document only: it begins at the root, without others."""
-    base = expression
-    while isinstance(base, Step | Path):
-        base = base.base
-    return isinstance(base, Root) and not any(
-        (isinstance(it, Variable) and (it.name in scope.variables or it.name not in scope.globals))
-        or (isinstance(it, Call) and it.name == "current")
-        for it in expression.walk()
-    )
-
-
-def _remembered(compiled: Compiled) -> Compiled:
-    """Return the expression whose nodes are kept until the document is judged."""
-    key, nodes, lazily = object(), compiled.evaluate, compiled.iterate
-
-    def evaluate(frame: Frame) -> Any:
-        found = frame.run.known.get(key)
-        if found is None:
-            found = nodes(frame)
-            frame.run.remember(key, found)
-        return found
-
-    def iterate(frame: Frame) -> Iterator[Any]:
-        try:
-            found = evaluate(frame)
-        except LimitReached:
-            raise
-        except Stopped:  # of a node that may not be asked for
-            found = lazily(frame)  # type: ignore[misc]
-        yield from found
-
-    return replace(compiled, evaluate=evaluate, iterate=iterate if lazily else None)
+    return shared(expression, scope, _of_path)
 
 
 def _of_step(expression: Step, scope: Scope) -> Compiled:
@@ -93,7 +49,8 @@ def _of_step(expression: Step, scope: Scope) -> Compiled:
     iterate = None
     if (expression.predicates or base.iterate) and not any(_counts(it, scope) for it in expression.predicates):
         tests = [as_boolean(compile_expression(it, replace(scope, has_node=True))) for it in expression.predicates]
-        iterate = _one_by_one(base.iterate or _nodes(base), reach, tests)
+        weight = 1 + sum(it.size for it in expression.predicates)
+        iterate = _one_by_one(base.iterate or _nodes(base), reach, tests, weight)
     return Compiled(Kind.NODES, evaluate, is_flat=keeps_flat, iterate=iterate)
 
 
@@ -181,9 +138,9 @@ def _shortened(step: Step, scope: Scope) -> Step:
 def _divided(step: Step, scope: Scope) -> Step:
     """Return a step whose first predicates depend on the document only as two steps, to calculate them once."""
     alone = replace(step, predicates=())
-    if not step.predicates or not _is_of_document(alone, scope) or any(_counts(it, scope) for it in step.predicates):
+    if not step.predicates or not is_of_document(alone, scope) or any(_counts(it, scope) for it in step.predicates):
         return step
-    first = [*itertools.takewhile(lambda it: _is_of_document(replace(alone, predicates=(it,)), scope), step.predicates)]
+    first = [*itertools.takewhile(lambda it: is_of_document(replace(alone, predicates=(it,)), scope), step.predicates)]
     rest = step.predicates[len(first) :]
     return Step(replace(alone, predicates=tuple(first)), "self", "node()", rest) if rest else step
 
@@ -199,13 +156,14 @@ def _uses_place(expression: Expression) -> bool:
 
 
 def _one_by_one(
-    base: Callable[[Frame], Iterable[Any]], reach: axes.Reach, tests: Sequence[Callable[[Frame], bool]]
+    base: Callable[[Frame], Iterable[Any]], reach: axes.Reach, tests: Sequence[Callable[[Frame], bool]], weight: int
 ) -> Callable[[Frame], Iterator[Any]]:
     def iterate(frame: Frame) -> Iterator[Any]:
         for node in base(frame):
             found = reach(node)
-            frame.run.spend(len(found) + 1)
+            frame.run.spend(1)
             for it in found:
+                frame.run.spend(weight)
                 for test in tests:
                     frame.item = it
                     if not test(frame):
@@ -258,8 +216,8 @@ def _predicate(expression: Expression, scope: Scope) -> Callable[[Frame, Any], A
     if _is_of_focus(expression):
         by_value = compiled.kind in (Kind.ITEM, Kind.INTEGER, Kind.ANY) and not compiled.is_node
         if by_value or _uses_place(expression):
-            return _counted(evaluate if by_value else as_boolean(compiled), by_value=by_value)
-        return _kept(as_boolean(compiled))
+            return _counted(evaluate if by_value else as_boolean(compiled), expression.size, by_value=by_value)
+        return _kept(as_boolean(compiled), expression.size)
     return lambda frame, found: _at(found, evaluate(frame)) if found else found
 
 
@@ -276,11 +234,12 @@ def _at(found: Sequence[Any], value: Any) -> Sequence[Any]:
     return found[int(value) - 1 : int(value)] if 0 < value <= len(found) and value == int(value) else NOTHING
 
 
-def _kept(test: Callable[[Frame], bool]) -> Callable[[Frame, Any], Any]:
+def _kept(test: Callable[[Frame], bool], weight: int) -> Callable[[Frame, Any], Any]:
     """Return the function that keeps the items for which a test holds that does not ask for their place."""
 
     def filtered(frame: Frame, found: Any) -> list[Any]:
         before, result = frame.item, []
+        frame.run.spend(len(found) * weight)
         for it in found:
             frame.item = it
             if test(frame):
@@ -291,12 +250,13 @@ def _kept(test: Callable[[Frame], bool]) -> Callable[[Frame, Any], Any]:
     return filtered
 
 
-def _counted(test: Evaluate, *, by_value: bool) -> Callable[[Frame, Any], Any]:
+def _counted(test: Evaluate, weight: int, *, by_value: bool) -> Callable[[Frame, Any], Any]:
     """Return the function that keeps the items for which a test holds that may ask for their place."""
 
     def filtered(frame: Frame, found: Any) -> list[Any]:
         before, result = (frame.item, frame.position, frame.size), []
         size = len(found)
+        frame.run.spend(size * weight)
         for position, it in enumerate(found, 1):
             frame.item, frame.position, frame.size = it, position, size
             value = test(frame)
@@ -324,7 +284,7 @@ def _single(value: Any) -> Any:
 def _of_path(expression: Path, scope: Scope) -> Compiled:
     base = compile_expression(expression.base, scope)
     step = compile_expression(expression.step, replace(scope, has_node=True))
-    results = mapped(as_items(base), as_items(step))
+    results = mapped(as_items(base), as_items(step), expression.step.size)
     if step.kind is Kind.NODES or step.is_node:
         return Compiled(Kind.NODES, lambda frame: in_order(results(frame)))
     if isinstance(expression.step, Call) and step.kind is not Kind.ANY:
