@@ -59,9 +59,8 @@ class _Test:
 
 def _looped(frames: Iterator[Frame], test: Callable[[Frame], bool], nodes: Evaluate) -> Iterator[Frame]:
     for frame in frames:
-        found = nodes(frame) if test(frame) else ()
-        frame.run.spend(len(found))
-        for node in found:
+        for node in nodes(frame) if test(frame) else ():
+            frame.run.spend(_COST)
             yield Frame(frame.run, node, frame.variables)
 
 
@@ -195,9 +194,10 @@ class Program:
                 for rules in candidates:
                     for matches, rule in rules:
                         if matches(frame, node):
-                            reports += rule.judge(run, node, skipped)
-                            if len(reports) > _MAX_REPORTS:
-                                raise LimitReached(f"more than {_MAX_REPORTS} reports")
+                            for report in rule.judge(run, node, skipped):
+                                reports.append(report)
+                                if len(reports) > _MAX_REPORTS:
+                                    raise LimitReached(f"more than {_MAX_REPORTS} reports")
                             break
         except RecursionError:
             raise LimitReached("an expression or the document is nested too deeply") from None

@@ -97,6 +97,13 @@ def test_assertions_in_loops_judge_each_node_of_them():
     assert [(it.code, it.reason) for it in refused] == [("C-3", "it is in a loop through values that may be no nodes")]
 
 
+def test_loops_in_loops_end():
+    start, end = COMPILED.index("<xsl:for-each"), COMPILED.index("</xsl:for-each>") + len("</xsl:for-each>")
+    loops = '<xsl:for-each select="//*">' * 6 + '<svrl:failed-assert id="C-3"/>' + "</xsl:for-each>" * 6
+    with pytest.raises(LimitReached, match="reports"):
+        codes(program(COMPILED[:start] + loops + COMPILED[end:]))
+
+
 def test_endless_recursion_ends():
     endless = COMPILED.replace('select="$price ge $least"', 'select="f:fits($price + 1)"')
     with pytest.raises(LimitReached):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from einvoice.schematron.errors import LimitReached
 from einvoice.schematron.tree import Document
 
-MAX_STEPS: Final = 50_000_000
+MAX_STEPS: Final = 25_000_000
 """Nodes and items that the expressions of a sheet may visit in a document, each counted with the parts of what is
 evaluated for it; about twenty seconds."""
 _MAX_KNOWN: Final = 500_000
