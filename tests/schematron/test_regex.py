@@ -1,11 +1,16 @@
 """Regular expressions: both ways to match agree, and no pattern takes long."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from einvoice.schematron import regex
 from einvoice.schematron.errors import LimitReached, Stopped
+from einvoice.schematron.regex.automaton import Automaton
+from einvoice.schematron.regex.parts import written
+from einvoice.schematron.regex.reader import Reader
 
 ATOMS = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", "(a|b)", "(?:ab)", r"\d", r"\s", "[a-z-[b]]"])
 PARTS = st.builds(str.__add__, ATOMS, st.sampled_from(["", "?", "*", "+", "{2}", "{1,2}", "*?"]))
@@ -15,10 +20,10 @@ PATTERNS = st.lists(PARTS, min_size=1, max_size=4).map("".join)
 @given(pattern=PATTERNS, text=st.text("ab1 ", max_size=8), begin=st.booleans(), end=st.booleans())
 def test_both_ways_agree(pattern, text, begin, end):
     pattern = "^" * begin + pattern + "$" * end
-    reader = regex._Reader(pattern, "")
+    reader = Reader(pattern, "")
     part = reader.whole()
-    tried = regex.re.compile(regex._written(part, "")).search(text) is not None
-    assert regex._Automaton(part, "").found_in(text) is tried
+    tried = re.compile(written(part, "")).search(text) is not None
+    assert Automaton(part, "").found_in(text) is tried
 
 
 @pytest.mark.parametrize(
