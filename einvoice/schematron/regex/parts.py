@@ -104,7 +104,7 @@ def written(part: Part, flags: str) -> str:
 
 
 def choices(part: Part) -> int:
-    """Return how many parts match a number of characters that is found by trying; `ENDLESS` if that could take too long.
+    """Return how many parts match a number of characters found by trying; `ENDLESS` if that could take too long.
 
     Trying `n` of them takes time that grows with the length of the text to the power of `n`.
     """
