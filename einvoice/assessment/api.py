@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from einvoice.assessment.assessment import AssessedError, Assessment, Kind
 from einvoice.assessment.law import FORMAT, Law, law, laws, matches, with_items
+from einvoice.assessment.values import Values
 from einvoice.model.invoice import Invoice
+from einvoice.model.terms import leading
 from einvoice.model.values import Date
 from einvoice.result import Finding, ValidationResult
 from einvoice.rulebook.program import engine
@@ -23,10 +25,13 @@ from einvoice.validation.selection import select
 _SELF_BILLED: Final = frozenset(("261", "389", "500", "501", "527"))
 """Types of invoices (BT-3) that the buyer issues."""
 _PREPAYMENT: Final = "386"
-_NOTHING: Final[Mapping[str, Any]] = {}
+_DAY: Final = datetime.timedelta(days=1)
+"""A date of issue is in the future if it is so in every time zone."""
 
 
-def assess(result: ValidationResult, country: str | None, items: bool) -> Assessment | None:
+def assess(
+    result: ValidationResult, country: str | None, items: bool, when: datetime.date | None = None
+) -> Assessment | None:
     """Return the assessment of a result; see `ValidationResult.assessment`."""
     known = law(country) if country else _law_of(result.invoice)
     if known is None:
@@ -39,20 +44,21 @@ def assess(result: ValidationResult, country: str | None, items: bool) -> Assess
     )
     profile = result.identity.specification.facturx_profile
     not_invoice = result.identity.profile if profile in known.not_invoice else ""
-    kind = _kind(result, errors, not_invoice)
-    missing = _missing_items(result, known) if items else ()
-    transition, issued = _follows(known, invoice, day), invoice.issue_date.date
+    # the pages of the PDF, not its data, have to state what the law requires if the data are no invoice
+    missing = _missing_items(result, known) if items and not (not_invoice and result.container) else ()
+    facts = frozenset((*exceptions, *_facts(result, known, missing)))
+    issuer = invoice.buyer if "self_billed" in facts else invoice.seller
+    values = Values.of(invoice, result.findings, str(issuer.name or ""), when or _today())
     return Assessment(
         law=known,
-        kind=kind,
+        kind=_kind(result, errors, not_invoice),
         profile=not_invoice,
         errors=errors,
         items=missing,
         supply_date=day,
-        issue_date=issued,
-        transition=transition,
-        transition_of_issue=_follows(known, invoice, issued) if issued and "issued" in transition else _NOTHING,
-        facts=frozenset((*exceptions, *_facts(result, known, missing))),
+        transition=_follows(known, invoice, day),
+        values=values,
+        facts=facts | set(_facts_of_values(values)),
         lang=result.lang,
     )
 
@@ -71,9 +77,23 @@ def _facts(result: ValidationResult, known: Law, missing: Sequence[Finding]) -> 
         yield "self_billed"
     if str(invoice.type_code or "") == _PREPAYMENT:
         yield "prepayment"
-    for name, codes in known.fact_codes.items():
-        if any(matches(codes, it.code) for it in (*result.findings, *missing)):
-            yield name
+    if result.container:
+        yield "pdf"
+    if invoice.seller.tax_number:
+        yield "tax_number"
+    found = [name for it in (*result.findings, *missing) for name in (it.code, f"{it.code} {leading(it.terms)}")]
+    yield from (name for name, codes in known.fact_codes.items() if any(matches(codes, it) for it in found))
+
+
+def _facts_of_values(values: Values) -> Iterator[str]:
+    if values.issue_date and values.issue_date > values.today + _DAY:
+        yield "future"
+    if values.amount is not None and values.amount <= 0:
+        yield "nothing_due"
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 def _law_of(invoice: Invoice) -> Law | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.assessment.law import BUSINESS_RULE, CONTENT, FORMAT, Classification, Law
+from einvoice.assessment.values import Values
 from einvoice.localization import Language, choose
 from einvoice.localization.formatting import format_date
 from einvoice.model.terms import leading
@@ -92,9 +93,8 @@ class Assessment:
         errors: the errors of the result, each with its class.
         items: what the law requires and EN 16931 does not, as information; `is_valid` of the result ignores it.
         supply_date: last day of the supply; None if the invoice does not state it.
-        issue_date: date of issue; None if the invoice does not state it.
         transition: what holds for another invoice with this date of supply, as `key`, `source` and `text` by language.
-        transition_of_issue: the same for the date of issue, if no date of supply is stated; empty otherwise.
+        values: what texts quote from the invoice.
         facts: what the invoice is and charges, and what its findings are about; texts depend on it.
         lang: default language of the texts.
     """
@@ -105,9 +105,8 @@ class Assessment:
     errors: tuple[AssessedError, ...]
     items: tuple[Finding, ...]
     supply_date: datetime.date | None
-    issue_date: datetime.date | None
     transition: Mapping[str, Any]
-    transition_of_issue: Mapping[str, Any]
+    values: Values
     facts: frozenset[str]
     lang: Language
 
@@ -141,7 +140,7 @@ class Assessment:
         return " ".join(self.sentences(lang))
 
     def sentences(self, lang: Language | None = None) -> list[str]:
-        """Return what the document is, what follows on its date of supply, and what for the deduction of input VAT."""
+        """Return what the document is, and what follows on its date of supply."""
         lang, law = lang or self.lang, self.law
         sentences = [law.text(self.kind, lang)]
         if self.profile:
@@ -151,8 +150,7 @@ class Assessment:
         if self.is_disputed:
             key = "disputed" if self.kind == "e_invoice" else "disputed_other"
             sentences.append(law.text(key, lang).format(follows=self._transition(lang)))
-        sentences.append(self.case("deduction", lang))
-        return list(filter(None, sentences))
+        return sentences
 
     def steps(self, lang: Language | None = None) -> list[str]:
         """Return what the recipient has to do, in this order."""
@@ -160,7 +158,21 @@ class Assessment:
 
     def case(self, topic: str, lang: Language | None = None) -> str:
         """Return the text of a topic of the law that fits the document; "" for none."""
-        return self.law.case(topic, {*self.facts, *self._own_facts()}, lang or self.lang)
+        lang = lang or self.lang
+        text = self.law.case(topic, {*self.facts, *self._own_facts()}, lang)
+        return self.fill(text, lang) if text else ""
+
+    def fill(self, text: str, lang: Language) -> str:
+        """Return a text of the law with the values of the invoice in place of its placeholders."""
+        return text.format(items=self._items(lang), **self.values.texts(self.law, lang))
+
+    def _items(self, lang: Language) -> str:
+        """Return the items of the law that are missing or wrong, with their sources."""
+        known = (
+            it.classification for it in self.errors if CONTENT in (it.error_class, *it.classification.other_classes)
+        )
+        items = [f"{choose(it.item, lang)} ({it.source})" for it in known if it.item]
+        return ", ".join(dict.fromkeys((*items, *(self.law.item_name(it, lang) for it in self.items))))
 
     def _own_facts(self) -> Iterator[str]:
         """Yield the facts that the classes of the errors decide."""
@@ -178,13 +190,10 @@ class Assessment:
             yield CONTENT if is_certain else "content_possible"
 
     def _transition(self, lang: Language) -> str:
-        """Return what holds for another invoice; without a date of supply, also what holds for the date of issue."""
+        """Return what holds for another invoice."""
         sentences = [choose(self.transition["text"], lang)]
         if self.supply_date:
             sentences.append(self.law.text("dated", lang).format(date=format_date(self.supply_date, lang)))
-        if self.transition_of_issue and self.issue_date:
-            day, follows = format_date(self.issue_date, lang), choose(self.transition_of_issue["text"], lang)
-            sentences.append(choose(self.transition["issued"], lang).format(date=day, follows=follows))
         return " ".join(sentences)
 
     def classes(self, lang: Language | None = None) -> list[ClassSummary]:
@@ -213,12 +222,6 @@ class Assessment:
         """Return the title, the source and the fix of each of the `further_items`."""
         lang = lang or self.lang
         return [f"{it.title(lang)} ({basis(it)}). {it.fix(lang)}" for it in self.further_items]
-
-    def missing_count(self, lang: Language | None = None) -> str:
-        """Return the number of the `further_items` in words; "" for none."""
-        count, lang = len(self.further_items), lang or self.lang
-        text = self.law.text("missing_one" if count == 1 else "missing_many", lang)
-        return text.format(count=count) if count else ""
 
     def note(self, lang: Language | None = None) -> str:
         """Return that this is information and no advice."""

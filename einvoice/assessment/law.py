@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice import cache
 from einvoice.localization import Language, choose
+from einvoice.model.terms import leading
 from einvoice.resources import RuleData, rules_folder, shipped
 
 if TYPE_CHECKING:
     from einvoice.code_catalog import CatalogEntry
+    from einvoice.result import Finding
 
 FORMAT: Final = "format"
 CONTENT: Final = "content"
@@ -52,6 +54,7 @@ class Law:
         folder: folder of the data.
         country: ISO 3166 code, such as "DE".
         not_invoice: names of the Factur-X profiles that are no e-invoices.
+        retention: years for which an invoice is kept, from the end of the year of issue.
         follows: what follows for a document that is no e-invoice; the first table that applies.
         steps: topics of what the recipient has to do, in their order.
         questions: facts about findings that are no errors, about which the letter asks.
@@ -63,6 +66,7 @@ class Law:
         self.folder = folder
         self.country: str = self._data["country"]
         self.not_invoice: Sequence[str] = self._data["not_invoice"]
+        self.retention: int = self._data["retention"]
         self.follows: Sequence[Mapping[str, Any]] = self._data["follows"]
         cases = cache.toml(folder / _CASES)
         self.steps: Sequence[str] = cases["steps"]
@@ -85,6 +89,11 @@ class Law:
         """Return what the letter asks about findings with a code that are no errors; "" for nothing."""
         fact = next((it for it in self.questions if matches(self.fact_codes[it], code)), None)
         return self.case(f"question_{fact}", frozenset(), lang) if fact else ""
+
+    def item_name(self, finding: Finding, lang: Language) -> str:
+        """Return the name of the item of the law that a missing item is about, with its source; else its title."""
+        item = next((it for it in self._data["items"] if leading(finding.terms) in it["terms"]), None)
+        return f"{choose(item['name'], lang)} ({item['source']})" if item else finding.title(lang)
 
     def report_words(self, lang: Language) -> Mapping[str, str]:
         """Return the labels of a validation report for a recipient, by their key."""
@@ -132,13 +141,13 @@ class Law:
             terms: its business terms, the leading one first.
             exceptions: keys of `follows` for which the law may require less; by default none.
         """
-        leading = next(iter(terms), "")
-        row = next(it for it in self._data["codes"] if _is_about(it, layer, code, leading))
+        term = next(iter(terms), "")
+        row = next(it for it in self._data["codes"] if _is_about(it, layer, code, term))
         if "none" in row:
             return Classification("", reason=self._data["none"][row["none"]])
         if severity != "fatal":
             return Classification("", reason=self._data["none"][NOT_AN_ERROR])
-        item = self._item(row, leading)
+        item = self._item(row, term)
         is_exempt = item is not None and item.get("unless") in exceptions
         item = None if is_exempt else item
         name = (CONTENT if item else BUSINESS_RULE) if row["class"] == BY_TERM or is_exempt else row["class"]
@@ -148,11 +157,11 @@ class Law:
         contested = self._data["contested"][row["contested"]]
         return known._replace(contested=contested["text"], other_classes=tuple(contested["other_classes"]))
 
-    def _item(self, row: Mapping[str, Any], leading: str) -> Mapping[str, Any] | None:
+    def _item(self, row: Mapping[str, Any], term: str) -> Mapping[str, Any] | None:
         """Return the item of the law that errors of a table of `codes` with this leading term affect."""
         items: Sequence[Mapping[str, Any]] = self._data["items"]
         if row["class"] == BY_TERM:
-            return next((it for it in items if leading in it["terms"]), None)
+            return next((it for it in items if term in it["terms"]), None)
         return next((it for it in items if it["key"] == row.get("item")), None)
 
     def classify_entry(self, entry: CatalogEntry) -> Classification:
@@ -181,9 +190,9 @@ def matches(patterns: Iterable[str], text: str) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
-def _is_about(row: Mapping[str, Any], layer: str, code: str, leading: str) -> bool:
+def _is_about(row: Mapping[str, Any], layer: str, code: str, term: str) -> bool:
     """Return whether a table of `codes` is about this layer, code and leading term."""
-    has_term = "leading" not in row or leading in row["leading"]
+    has_term = "leading" not in row or term in row["leading"]
     return has_term and matches(row["layers"], layer) and matches(row["codes"], code)
 
 

@@ -20,6 +20,7 @@ from einvoice.syntax.detect import Identity
 from einvoice.syntax.software import named_software
 
 if TYPE_CHECKING:
+    import datetime
     import os
 
     import pandas as pd
@@ -197,7 +198,9 @@ class ValidationResult:
         """The causes if `causes` has found them without a time limit; else None."""
         return self.__dict__.get("_causes")
 
-    def assessment(self, law: str | None = None, *, items: bool = True) -> Assessment | None:
+    def assessment(
+        self, law: str | None = None, *, items: bool = True, when: datetime.date | None = None
+    ) -> Assessment | None:
         """Return what the document and its errors mean for the recipient under the VAT law of a country.
 
         It has the class of each error, what the document is, what follows on its date of supply, what to do, and, as
@@ -207,6 +210,7 @@ class ValidationResult:
         Args:
             law: country of the law: "de". Default: the country of seller (BT-40) and buyer (BT-55), if it is the same.
             items: whether to report what the law requires and EN 16931 does not.
+            when: day of the assessment, by which a date of issue is in the future; by default today.
 
         Returns:
             The assessment; None if the law is not given, and seller and buyer are not in a country whose law is known.
@@ -216,7 +220,7 @@ class ValidationResult:
         """
         from einvoice.assessment import assess
 
-        return assess(self, law, items)
+        return assess(self, law, items, when)
 
     def letter(
         self,

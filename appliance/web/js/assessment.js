@@ -13,7 +13,7 @@ export function assessmentBox(answer) {
     "section",
     { class: "assessment", "aria-labelledby": "assessment-title" },
     el("h2", { id: "assessment-title" }, words.title),
-    sentences.map((text, at) => el("p", { class: 0 < at && at < sentences.length - 1 ? null : "statement" }, text)),
+    sentences.map((text, at) => el("p", { class: at ? null : "statement" }, text)),
     list("ol", words.steps, steps.map(step)),
     list("ul", words.errors, summary.classes.map(errorClass)),
     summary.remarks.map((text) => el("p", {}, text)),

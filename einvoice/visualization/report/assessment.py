@@ -37,9 +37,9 @@ def box(assessment: Assessment, lang: Language) -> Markup:
 
 
 def _statement(sentences: list[str]) -> Iterator[Markup]:
-    """Yield what the document is and what that means for input VAT in bold, and between them what follows."""
+    """Yield what the document is in bold, and what follows."""
     for at, text in enumerate(sentences):
-        yield tag("p", text if 0 < at < len(sentences) - 1 else tag("strong", text))
+        yield tag("p", text if at else tag("strong", text))
 
 
 def _step(number: int, text: str) -> Markup:

@@ -54,6 +54,12 @@ def causes(found: Sequence[Cause], findings: int, lang: Language, label: str = "
     )
 
 
+def numbered(found: Sequence[Cause]) -> dict[int, int]:
+    """Return the number of the cause that shows the change for a finding, by the `id` of the finding."""
+    shown = [cause for cause in found if cause.changes][:_MAX_SHOWN]
+    return {id(finding): number for number, cause in enumerate(shown, 1) for finding in cause.findings}
+
+
 def _cause(number: int, cause: Cause, lang: Language, label: str) -> Markup:
     return tag(
         "div",

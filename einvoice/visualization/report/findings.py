@@ -25,6 +25,8 @@ from einvoice.visualization.report.labels import WORDS
 if TYPE_CHECKING:
     from einvoice.result import Finding, Language
 
+_NO_CAUSES: Final[Mapping[int, int]] = {}
+_PDF: Final = "pdf"
 _SEVERITIES: Final = ("fatal", "warning", "information")
 _MAX_SHOWN: Final = 200
 """Maximum number of groups of findings shown, distributed evenly among the codes."""
@@ -41,24 +43,35 @@ _MAX_PATH_LENGTH: Final = 300
 _Same: TypeAlias = list["Finding"]
 
 
-def findings(found: Sequence[Finding], lang: Language, words: Mapping[str, str]) -> Markup:
-    """Return the findings, the most severe first; `words` are the labels of the report."""
-    by_words = _by_words(found, lang)
+def findings(
+    found: Sequence[Finding], lang: Language, words: Mapping[str, str], causes: Mapping[int, int] = _NO_CAUSES
+) -> Markup:
+    """Return the findings, the most severe first.
+
+    Args:
+        found: the findings.
+        lang: language of the texts.
+        words: labels of the report; those of an assessment have further ones.
+        causes: number of the cause whose change replaces the fix of a finding, by the `id` of the finding.
+    """
+    by_words = _by_words(found, lang, "concerns" in words)
     shown, left = _chosen(by_words)
     indicative = any(finding.indicative for finding in found)
     return join(
         tag("p", RESULT_WORDS[lang]["indicative"], class_="remark") if indicative else EMPTY,
-        *(_of_severity(kind, shown, found, lang, words) for kind in _SEVERITIES),
+        *(_of_severity(kind, shown, found, lang, words, causes) for kind in _SEVERITIES),
         _left(left, lang) if left else EMPTY,
     )
 
 
-def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
-    """Group findings of a rule with the same title, in the order of the report."""
+def _by_words(found: Iterable[Finding], lang: Language, any_term: bool) -> list[_Same]:
+    """Group findings of a rule with the same title, in the order of the report; with `any_term` those of the picture
+    are one group."""
     same: dict[tuple[Any, ...], _Same] = {}
     for finding in found:
         words = (finding.title(lang), finding.notes(lang))
-        key = (finding.code, finding.section, finding.severity, finding.terms, finding.override, *words)
+        terms = () if any_term and finding.layer == _PDF else (finding.section, finding.terms)
+        key = (finding.code, finding.severity, terms, finding.override, *words)
         same.setdefault(key, []).append(finding)
     return sorted(same.values(), key=lambda it: (_SEVERITIES.index(it[0].severity), SECTIONS.index(it[0].section)))
 
@@ -80,7 +93,12 @@ def _chosen(by_words: list[_Same]) -> tuple[list[_Same], list[_Same]]:
 
 
 def _of_severity(
-    kind: str, shown: list[_Same], found: Sequence[Finding], lang: Language, words: Mapping[str, str]
+    kind: str,
+    shown: list[_Same],
+    found: Sequence[Finding],
+    lang: Language,
+    words: Mapping[str, str],
+    causes: Mapping[int, int],
 ) -> Markup:
     own = [same for same in shown if same[0].severity == kind]
     if not own:
@@ -90,23 +108,54 @@ def _of_severity(
         tag("h2", f"{words[kind]} ({format_number(count, lang)})"),
         tag("p", words[kind + "_means"], class_="means"),
     )
-    return tag("section", *head, *(_finding(same, lang, words) for same in own), class_=kind)
+    return tag("section", *head, *(_finding(same, lang, words, causes) for same in own), class_=kind)
 
 
-def _finding(same: _Same, lang: Language, words: Mapping[str, str]) -> Markup:
+def _finding(same: _Same, lang: Language, words: Mapping[str, str], causes: Mapping[int, int]) -> Markup:
     first = same[0]
+    cause = causes.get(id(first))
+    fix = words["see_cause"].format(number=cause) if cause else first.fix(lang)
+    if len({it.terms for it in same}) > 1:
+        return tag(
+            "div",
+            _head(first, lang),
+            _compared(same, lang, words),
+            _labelled(words["fix"], fix, "fix"),
+            class_="finding",
+        )
     return tag(
         "div",
-        tag("h3", tag("span", first.code, class_="code"), " ", first.title(lang)),
+        _head(first, lang),
         tag("p", " · ".join(_about(same, lang)), class_="where"),
         tag("p", first.explanation(lang)),
         _numbers(first, lang) if len(same) == 1 else EMPTY,
-        _labelled(words["fix"], first.fix(lang), "fix"),
+        _labelled(words["fix"], fix, "fix"),
         _labelled(words["severity"], _override(first, lang), "more"),
         *(_labelled(words["note"], text, "more") for text in _notes(first, lang)),
         _differences(same, lang),
         _path(same),
         class_="finding",
+    )
+
+
+def _head(finding: Finding, lang: Language) -> Markup:
+    return tag("h3", tag("span", finding.code, class_="code"), " ", finding.title(lang))
+
+
+def _compared(same: _Same, lang: Language, words: Mapping[str, str]) -> Markup:
+    """Return what the data and the picture state, one row for each term."""
+    columns = ("expected", "actual")
+    head = [words["concerns"], *(words[f"{it}_{_PDF}"] for it in columns), capitalize(RESULT_WORDS[lang]["line"])]
+    rows = []
+    for finding in same:
+        values, term = dict(compared(finding, lang)), leading(finding.terms)
+        cells = [*(values.get(it, "–") for it in columns), str(finding.line or "–")]
+        rows.append(tag("tr", tag("th", f"{name(term, lang)} ({term})", scope="row"), *(tag("td", it) for it in cells)))
+    return tag(
+        "table",
+        tag("thead", tag("tr", *(tag("th", it, scope="col") for it in head))),
+        tag("tbody", *rows),
+        class_="plain compared",
     )
 
 

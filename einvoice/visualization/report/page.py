@@ -8,7 +8,7 @@ import pkgutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import agreement_lines, counts, declared, difference
@@ -18,7 +18,7 @@ from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.labels import label
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.assessment import box
-from einvoice.visualization.report.causes import causes
+from einvoice.visualization.report.causes import causes, numbered
 from einvoice.visualization.report.findings import findings
 from einvoice.visualization.report.labels import WORDS
 from einvoice.visualization.report.record import program, record
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _MAX_TITLE_LENGTH: Final = 60
 _MAX_LENGTH: Final = 200
 """Maximum length of a text from the document (characters)."""
+_Rows: TypeAlias = Sequence[tuple[str, str]]
 
 
 def report_pdf(
@@ -53,7 +54,7 @@ def report_pdf(
         lang=lang,
         title=title,
         description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
-        css=_style(lang),
+        css=_style(lang, assessment),
         compact_css=[_css("compact.css")],
         pages=2,
         when=moment,
@@ -71,7 +72,7 @@ def report_document(
 ) -> str:
     """Render a report as an HTML document; see `einvoice.visualization.report_html`."""
     html = report_html(result, lang, when or _now(), _causes(result, causes), assessment)
-    return html_document(html, lang=lang, title=_title(result, lang), css=_style(lang))
+    return html_document(html, lang=lang, title=_title(result, lang), css=_style(lang, assessment))
 
 
 def report_text(
@@ -111,13 +112,17 @@ def report_html(
 ) -> Markup:
     """Return the report as HTML, without the style; `found` are the causes of the findings."""
     words = {**WORDS[lang], **(assessment.law.report_words(lang) if assessment else {})}
+    invoice, file = _invoice(result, assessment, lang, words), _file(result, lang, when, words)
+    document = tag("h2", words["document"])
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
         _verdict(result, assessment, lang, words),
-        _subject(result, lang, when, words),
-        box(assessment, lang) if assessment else EMPTY,
+        join(_pair(invoice[::2], invoice[1::2]), box(assessment, lang)) if assessment else EMPTY,
+        document,
+        _pair(*(file[::2], file[1::2]) if assessment else (invoice, file)),
+        _identifiers(result, lang, words),
         causes(found, len(result.findings), lang, words["fix"] if assessment else ""),
-        findings(result.findings, lang, words),
+        findings(result.findings, lang, words, numbered(found) if assessment else {}),
         _rules(result, lang),
         tag("p", WORDS[lang]["about"], class_="about"),
     )
@@ -140,14 +145,16 @@ def _verdict(
     result: ValidationResult, assessment: Assessment | None, lang: Language, words: Mapping[str, str]
 ) -> Markup:
     kind = "valid" if result.is_valid else "invalid"
-    missing = assessment.missing_count(lang) if assessment else ""
     state = kind if result.findings or not result.is_valid else "clean"
+    title = words[kind]
+    if assessment and (head := assessment.case("head", lang)):
+        title = words["attention" if result.is_valid else "in_doubt"].format(head=head)
+        kind = "attention" if result.is_valid else kind
     return tag(
         "div",
-        tag("p", f"{words[kind + '_sign']} {words[kind]}", class_="word"),
+        tag("p", f"{words[kind + '_sign']} {title}", class_="word"),
         tag("p", counts(result, lang), class_="counts") if result.findings else EMPTY,
         tag("p", words[state + "_means"]),
-        tag("p", missing) if missing else EMPTY,
         class_=f"verdict {kind}",
     )
 
@@ -155,9 +162,11 @@ def _verdict(
 # ---------------------------------------------------------------- validated document
 
 
-def _subject(result: ValidationResult, lang: Language, when: datetime.datetime, words: Mapping[str, str]) -> Markup:
-    """Return the data of the invoice and of its file, side by side."""
-    summary, identity = result.summary, result.identity
+def _invoice(
+    result: ValidationResult, assessment: Assessment | None, lang: Language, words: Mapping[str, str]
+) -> _Rows:
+    """Return the data of the invoice, each with its label."""
+    summary = result.summary
     amount = result.invoice.totals.due.number
     due = format_number(amount, lang, decimals=2) if isinstance(amount, Decimal) else summary.amount_due
     date = result.invoice.issue_date.date
@@ -166,24 +175,43 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime, 
         ("BT-2", formatting.format_date(date, lang) if date else _short(str(result.invoice.issue_date))),
         ("BT-27", _short(summary.seller)),
         ("BT-44", _short(summary.buyer)),
-        ("BT-115", _short(f"{due} {summary.currency}")),
+        ("BT-115", (assessment and _doubtful_amount(assessment, lang, words)) or _short(f"{due} {summary.currency}")),
     )
-    file = (
+    is_self_billed = assessment is not None and "self_billed" in assessment.facts
+    kind = "_self_billed" if is_self_billed else "_credit_note" if result.invoice.is_credit_note else ""
+    return [(words.get(number + kind) or words.get(number) or label(number, lang), it) for number, it in invoice]
+
+
+def _doubtful_amount(assessment: Assessment, lang: Language, words: Mapping[str, str]) -> str:
+    """Return the amount due with what is doubtful about it; "" for nothing."""
+    facts = assessment.facts
+    key = "two_amounts" if "picture_amount" in facts else "unclear_amount" if facts & {"amounts", "amount_due"} else ""
+    return assessment.fill(words[key], lang) if key else ""
+
+
+def _file(result: ValidationResult, lang: Language, when: datetime.datetime, words: Mapping[str, str]) -> _Rows:
+    """Return the data of the file and of its validation, each with its label."""
+    return [
         (words["file"], _short(result.filename)),
         (words["format"], _short(declared(result, lang))),
         *_container(result, lang),
         (words["mode"], words[result.stack.mode]),
         (words["when"], _moment(when, lang)),
-    )
-    kind = "_credit_note" if result.invoice.is_credit_note else ""
-    named = [(words.get(number + kind) or words.get(number) or label(number, lang), it) for number, it in invoice]
-    identifier = (
-        (words["specification"], _short(identity.customization_id or "")),
+    ]
+
+
+def _pair(*halves: _Rows) -> Markup:
+    """Return two tables of facts side by side."""
+    return tag("div", *(tag("div", _facts(rows), class_="half") for rows in halves), class_="pair")
+
+
+def _identifiers(result: ValidationResult, lang: Language, words: Mapping[str, str]) -> Markup:
+    rows = (
+        (words["specification"], _short(result.identity.customization_id or "")),
         (words["sha256"], result.sha256),
         (words["program"], program()),
     )
-    pair = tag("div", *(tag("div", _facts(rows), class_="half") for rows in (named, file)), class_="pair")
-    return join(tag("h2", words["document"]), pair, _facts(identifier), _compatibility_message(result, lang))
+    return join(_facts(rows), _compatibility_message(result, lang))
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
@@ -268,8 +296,9 @@ def _outcome(found: list[Finding], lang: Language) -> str:
     return ", ".join(items) or words["none"]
 
 
-def _style(lang: Language) -> str:
-    return _css("report.css").replace("PAGE_WORD", label("page", lang)).replace("PAGES_WORD", label("pages", lang))
+def _style(lang: Language, assessment: Assessment | None) -> str:
+    css = _css("report.css").replace("PAGE_WORD", label("page", lang)).replace("PAGES_WORD", label("pages", lang))
+    return css + _css("assessed.css") if assessment else css
 
 
 def _css(name: str) -> str:
