@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import name, terms
+from einvoice.repair.change import capitalized
 
 if TYPE_CHECKING:
     from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.letter", "letter")
+_PARTIES: Final = Messages("einvoice.letter", "parties")
 _NUMBER: Final = r"B[TG]-(?:DEX-|X-)?\d+(?:-\d+)?"
 _ELEMENT: Final = re.compile(r"\b[a-z]{2,4}:[A-Z]\w+")
 _ATTRIBUTE: Final = r"[a-z]+(?:ID|Code)"
@@ -40,6 +42,15 @@ def without_codes(text: str, lang: Language, finding: Finding | None = None) -> 
     parts[::2] = (_ALONE.sub(lambda match: _quoted(match[0], lang), _IN_BRACKETS.sub("", it)) for it in parts[::2])
     parts[1::2] = (_without_number(it, lang) for it in parts[1::2])
     return "".join(parts)
+
+
+def addressed(text: str, lang: Language) -> str:
+    """Return a text in which the recipient of the invoice is "we" and its issuer "you", outside of quotations."""
+    parts = _QUOTATION.split(text)
+    for at in range(0, len(parts), 2):
+        for pattern, words in _PARTIES[lang].items():
+            parts[at] = re.sub(pattern, words, parts[at])
+    return capitalized("".join(parts))
 
 
 def names_element(text: str) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from einvoice.assessment import assess
@@ -12,7 +15,7 @@ from einvoice.assessment.assessment import basis
 from einvoice.assessment.law import CONTENT
 from einvoice.causes.applicability import SAFE
 from einvoice.causes.change import capitalized
-from einvoice.letter.wording import names_element, without_codes
+from einvoice.letter.wording import addressed, names_element, without_codes
 from einvoice.localization import Language, Messages, choose
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.terms import leading, name
@@ -30,6 +33,9 @@ _MAX_TEXT: Final = 600
 _MAX_NAME: Final = 80
 _OF_VALIDATION: Final = "file"
 """Layer of the errors that say why a document was not validated; no issuer can correct them."""
+_LINE: Final = re.compile(
+    r"/(?:cac:(?:Invoice|CreditNote)Line|ram:IncludedSupplyChainTradeLineItem)(?:\[(\d+)\])?(?:/|$)"
+)
 
 
 def letter(
@@ -39,162 +45,253 @@ def letter(
     *,
     items: bool = False,
     causes: Sequence[Cause] | None = None,
+    by: datetime.date | None = None,
+    when: datetime.date | None = None,
 ) -> str:
     """Return the letter to the issuer; see `ValidationResult.letter`."""
-    words = _TEXTS[lang]
-    kind = words["kind_credit_note" if result.invoice.is_credit_note else "kind"]
-    assessment = assess(result, law, items)
-    errors = list(_errors(result, causes, lang))
-    questions = list(_questions(result, assessment, lang)) if assessment and items else []
-    asked = [*errors, *questions, *(_missing(it, lang) for it in (assessment.further_items if assessment else ()))]
-    form = choose(assessment.follows["letter"], lang) if assessment and "letter" in assessment.follows else ""
-    if not asked and not (form and items):
-        key = "nothing" if result.is_valid else "not_checked"
-        return words[key].format(invoice=_invoice(result, lang), kind=kind) + "\n"
-    listed = [f"{number}. {text}" for number, text in enumerate(asked[:_MAX_ITEMS], 1)]
-    if (left := len(asked) - _MAX_ITEMS) > 0:
-        listed.append(words["more"].format(count=left))
-    paragraphs = (
-        words["subject"].format(invoice=_invoice(result, lang), kind=kind),
-        words["greeting"],
-        words["request_items" if result.is_valid else "request"].format(kind=kind) if asked else "",
-        "\n".join(_facts(result, lang)),
-        words["items"] if asked else "",
-        *listed,
-        _required_by(assessment, len(errors) + len(questions), form, lang) if assessment else "",
-        words["close"],
-        words["regards"],
-    )
-    return "\n\n".join(filter(None, paragraphs)) + "\n"
+    return _Letter(result, assess(result, law, items, when), lang, items).text(causes, by)
 
 
-def _invoice(result: ValidationResult, lang: Language) -> str:
-    return quote(result.summary.invoice_number, limit=_MAX_NAME) or _TEXTS[lang]["without_number"]
+@dataclass(frozen=True)
+class _Letter:
+    """A letter about a result.
 
-
-def _facts(result: ValidationResult, lang: Language) -> Iterator[str]:
-    """Yield what identifies the invoice, one line each."""
-    summary, words = result.summary, _TEXTS[lang]
-    due = result.invoice.totals.due.number
-    amount = format_number(due, lang, decimals=2) if isinstance(due, Decimal) else summary.amount_due
-    date = result.invoice.issue_date.date
-    facts = {
-        name("BT-1", lang): summary.invoice_number,
-        name("BT-2", lang): format_date(date, lang) if date else str(result.invoice.issue_date),
-        name("BT-27", lang): summary.seller,
-        name("BT-44", lang): summary.buyer,
-    }
-    label = words["credit_due"] if result.invoice.is_credit_note else name("BT-115", lang)
-    facts[label] = f"{amount} {summary.currency}" if amount else ""
-    for label, value in facts.items():
-        yield words["fact"].format(name=label, value=quote(value, limit=_MAX_NAME) or words["absent"])
-    if result.filename:
-        yield words["fact"].format(name=words["file"], value=quote(result.filename, limit=_MAX_NAME))
-
-
-def _errors(result: ValidationResult, causes: Sequence[Cause] | None, lang: Language) -> Iterator[str]:
-    """Yield an item for each cause of errors; causes that read the same are one."""
-    errors = {id(it) for it in result.errors if it.layer != _OF_VALIDATION}
-    known: dict[tuple[str, ...], list[Finding]] = {}
-    for cause in (causes or result.causes()) if errors else ():
-        if any(id(it) in errors for it in cause.findings):
-            known.setdefault(tuple(_of_cause(cause, lang)), []).extend(cause.findings)
-    for lines, findings in known.items():
-        yield _item(lines, findings, lang)
-
-
-def _questions(result: ValidationResult, assessment: Assessment, lang: Language) -> Iterator[str]:
-    """Yield an item for findings with the same title that are no errors and about which the law has to ask."""
-    known: dict[tuple[str, str], list[Finding]] = {}
-    for finding in result.findings:
-        if finding.severity != "fatal" and (question := assessment.law.question(finding.code, lang)):
-            known.setdefault((finding.title(lang), question), []).append(finding)
-    for (title, question), findings in known.items():
-        values = [f"{name(it.terms[0], lang)}: {text}." for it in findings if it.terms and (text := _values(it, lang))]
-        yield _item((_sentence(title, lang), *values, question), findings, lang)
-
-
-def _values(finding: Finding, lang: Language) -> str:
-    """Return the compared values: those of data and picture, or the one found."""
-    values, words = dict(compared(finding, lang)), _TEXTS[lang]
-    names = words if finding.layer == "pdf" else LABELS[lang]
-    return ", ".join(f"{names[key]} {value}" for key, value in values.items() if key != "difference")
-
-
-def _missing(finding: Finding, lang: Language) -> str:
-    """Return the item for what the law requires and EN 16931 does not."""
-    return _item((_sentence(finding.title(lang), lang), _ask(finding.fix(lang), lang)), [finding], lang)
-
-
-def _item(lines: Sequence[str], findings: Sequence[Finding], lang: Language) -> str:
-    """Return an item; at its end, for the software of the issuer, the lines that name elements, places and codes."""
-    words = _TEXTS[lang]
-    technical = [it for it in lines if names_element(it)]
-    plain = [it for it in lines if it not in technical]
-    places = list(dict.fromkeys(str(it.line) for it in findings if it.line))
-    shown = ", ".join(places[:_MAX_ITEMS]) + (" …" if len(places) > _MAX_ITEMS else "")
-    terms = dict.fromkeys(it.terms[0] for it in findings if it.terms)
-    notes = [re.sub(r"\s+- ", " ", it) for it in technical]
-    notes += [words["line" if len(places) == 1 else "lines"].format(lines=shown)] if places else []
-    notes += [", ".join((*terms, *dict.fromkeys(it.code for it in findings)))]
-    head = [words["technical"]] if lines[0] in technical else []
-    return "\n   ".join((*head, *plain, words["software"].format(notes="; ".join(notes))))
-
-
-def _of_cause(cause: Cause, lang: Language) -> Iterator[str]:
-    """Yield what is wrong, where, the value found, and what is asked for; only what the invoice proves is stated."""
-    first, words = cause.findings[0], _TEXTS[lang]
-    if len(cause.changes) == 1 and cause.changes[0].applicability is SAFE:
-        yield _sentence(cause.text(lang), lang, first)
-        yield _ask(cause.changes[0].text(lang), lang, first)
-        return
-    text = _sentence(first.title(lang) if cause.changes else cause.text(lang), lang, first)
-    yield text
-    yield from _where(cause, text, lang)
-    if cause.changes:
-        question = words["either" if len(cause.changes) > 1 else "perhaps"]
-        yield "\n   - ".join((question, *(without_codes(it.text(lang), lang, first) for it in cause.changes)))
-    elif cause.amount is not None or cause.includes_vat:
-        yield words["check"]
-    else:
-        yield _ask(first.fix(lang), lang, first)
-
-
-def _where(cause: Cause, text: str, lang: Language) -> Iterator[str]:
-    """Yield the term that the cause is about, with its lines, and the value found, unless the text has them."""
-    first, words = cause.findings[0], _TEXTS[lang]
-    lines = cause.lines or tuple(dict.fromkeys(it for one in cause.changes for step in one.steps for it in step.lines))
-    term = leading(first.terms)
-    place = [name(term, lang)] if term and name(term, lang) not in text else []
-    place += [words["position"].format(lines=", ".join(lines[:_MAX_ITEMS]))] if lines else []
-    if place and not cause.missing:
-        yield words["place"].format(place=", ".join(place))
-    values = [f"{LABELS[lang][key]} {value}" for key, value in compared(first, lang, text) if key != "difference"]
-    if values:
-        yield f"{capitalize('; '.join(values))}."
-
-
-def _ask(text: str, lang: Language, finding: Finding | None = None) -> str:
-    return _TEXTS[lang]["ask"].format(text=without_codes(text, lang, finding)[:_MAX_TEXT])
-
-
-def _sentence(text: str, lang: Language, finding: Finding | None = None) -> str:
-    plain = capitalized(without_codes(text, lang, finding))[:_MAX_TEXT]
-    return plain if plain[-1:] in ".?!" else f"{plain}."
-
-
-def _required_by(assessment: Assessment, before: int, form: str, lang: Language) -> str:
-    """Return why the law requires a correction, and how to make it; "" if no class of error and no missing item does.
-
-    The missing items have the numbers after the items `before` them; `form` says why an e-invoice is required.
+    Attributes:
+        result: the result.
+        assessment: its assessment, if a law applies.
+        lang: language of the letter.
+        items: whether to ask also about what is no error.
     """
-    law = assessment.law
-    affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
-    items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
-    texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
-    if sources := "; ".join(dict.fromkeys(map(basis, assessment.further_items))):
-        numbers = [str(it) for it in range(before + 1, before + 1 + len(assessment.further_items))]
-        points = _TEXTS[lang]["points" if len(numbers) > 1 else "point"].format(numbers=", ".join(numbers))
-        texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))
-    paragraphs = [*filter(None, (" ".join(texts), assessment.case("letter", lang), form))]
-    return "\n\n".join((*paragraphs, law.text("note", lang))) if paragraphs else ""
+
+    result: ValidationResult
+    assessment: Assessment | None
+    lang: Language
+    items: bool
+
+    def text(self, causes: Sequence[Cause] | None, by: datetime.date | None) -> str:
+        """Return the letter; if there is nothing to ask, one sentence that says so."""
+        words, assessment = self._words, self.assessment
+        found = self._causes(causes)
+        errors = list(self._errors(found))
+        explained = {id(finding) for cause in found for finding in cause.findings}
+        questions = list(self._questions(assessment, explained)) if assessment and self.items else []
+        missing = [self._missing(it) for it in (assessment.further_items if assessment else ())]
+        asked = [*errors, *questions, *missing]
+        form = assessment.follows.get("letter", {}) if assessment and self.items else {}
+        if not asked and not form:
+            key = "nothing" if self.result.is_valid else "not_checked"
+            return words[key].format(invoice=self._number, kind=self._kind) + "\n"
+        request = "send" if errors or missing else "answer" if asked else "send_form"
+        within = words["by"].format(date=format_date(by, self.lang)) if by else words["within"]
+        subject = "subject" if asked else "subject_form"
+        listed = [f"{number}. {it.text}" for number, it in enumerate(asked[:_MAX_ITEMS], 1)]
+        if (left := len(asked) - _MAX_ITEMS) > 0:
+            listed.append(words["more"].format(count=left))
+        paragraphs = (
+            words[subject].format(invoice=self._dated, kind=self._kind),
+            words["greeting"],
+            words["opening" if asked else "opening_form"].format(invoice=self._described, kind=self._kind),
+            *listed,
+            self._required_by(assessment, len(errors) + len(questions)) if assessment else "",
+            choose(form, self.lang) if form else "",
+            words[request].format(within=within, kind=self._kind),
+            words["close"],
+            "\n".join(filter(None, (words["regards"], self._sender))),
+            self._software(asked[:_MAX_ITEMS]),
+        )
+        return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+    @property
+    def _words(self) -> Messages:
+        return _TEXTS[self.lang]
+
+    @property
+    def _kind(self) -> str:
+        return self._words["kind_credit_note" if self.result.invoice.is_credit_note else "kind"]
+
+    @property
+    def _is_self_billed(self) -> bool:
+        return self.assessment is not None and "self_billed" in self.assessment.facts
+
+    @property
+    def _sender(self) -> str:
+        summary = self.result.summary
+        return quote(summary.seller if self._is_self_billed else summary.buyer, limit=_MAX_NAME)
+
+    @property
+    def _number(self) -> str:
+        return quote(self.result.summary.invoice_number, limit=_MAX_NAME) or self._words["without_number"]
+
+    @property
+    def _dated(self) -> str:
+        """Return number and date of the invoice."""
+        date = self.result.invoice.issue_date.date
+        return (
+            self._words["dated"].format(number=self._number, date=format_date(date, self.lang))
+            if date
+            else self._number
+        )
+
+    @property
+    def _described(self) -> str:
+        """Return number, date, amount and file of the invoice."""
+        words, amount = self._words, self.result.invoice.totals.due.number
+        text = self._dated
+        if isinstance(amount, Decimal):
+            number = format_number(amount, self.lang, decimals=2)
+            text = words["amounting"].format(invoice=text, amount=f"{number} {self.result.summary.currency}".strip())
+        if self.result.filename:
+            text = words["in_file"].format(invoice=text, file=quote(self.result.filename, limit=_MAX_NAME))
+        return text
+
+    def _causes(self, causes: Sequence[Cause] | None) -> list[Cause]:
+        """Return the causes of errors that the issuer can correct."""
+        errors = {id(it) for it in self.result.errors if it.layer != _OF_VALIDATION}
+        found = (causes or self.result.causes()) if errors else ()
+        return [cause for cause in found if any(id(it) in errors for it in cause.findings)]
+
+    def _errors(self, causes: Iterable[Cause]) -> Iterator[_Item]:
+        """Yield an item for each cause; causes that read the same are one."""
+        known: dict[tuple[str, ...], list[Finding]] = {}
+        for cause in causes:
+            known.setdefault(tuple(self._of_cause(cause)), []).extend(cause.findings)
+        for lines, findings in known.items():
+            yield self._item(lines, findings)
+
+    def _questions(self, assessment: Assessment, explained: set[int]) -> Iterator[_Item]:
+        """Yield an item for findings with the same title that are no errors and about which the law has to ask."""
+        known: dict[tuple[str, str], list[Finding]] = {}
+        for finding in self.result.findings:
+            is_asked = finding.severity != "fatal" and id(finding) not in explained
+            if is_asked and (question := assessment.law.question(finding.code, self.lang)):
+                known.setdefault((finding.title(self.lang), question), []).append(finding)
+        for (title, question), findings in known.items():
+            values = (self._values(it, title) for it in findings)
+            yield self._item(
+                (self._sentence(title), *self._positions(findings), *filter(None, values), question), findings
+            )
+        if question := assessment.case("question_future", self.lang):
+            yield _Item(question, "")
+
+    def _values(self, finding: Finding, *beside: str) -> str:
+        """Return the compared values: those of data and picture, or the one found; "" if the texts beside have them."""
+        values, words = dict(compared(finding, self.lang, *beside)), self._words
+        names = words if finding.layer == "pdf" else LABELS[self.lang]
+        text = ", ".join(f"{names[key]} {value}" for key, value in values.items() if key != "difference")
+        return f"{name(finding.terms[0], self.lang)}: {text}." if text and finding.terms else ""
+
+    def _missing(self, finding: Finding) -> _Item:
+        """Return the item for what the law requires and EN 16931 does not."""
+        lines = (
+            self._sentence(finding.title(self.lang)),
+            *self._positions([finding]),
+            self._ask(finding.fix(self.lang)),
+        )
+        return self._item(lines, [finding])
+
+    def _item(self, lines: Sequence[str], findings: Sequence[Finding]) -> _Item:
+        """Return an item; lines that name elements, the places and the codes are for the software of the issuer."""
+        words = self._words
+        technical = [it for it in lines if names_element(it)]
+        plain = [it if self._is_self_billed else addressed(it, self.lang) for it in lines if it not in technical]
+        places = list(dict.fromkeys(str(it.line) for it in findings if it.line))
+        shown = ", ".join(places[:_MAX_ITEMS]) + (" …" if len(places) > _MAX_ITEMS else "")
+        terms = dict.fromkeys(it.terms[0] for it in findings if it.terms)
+        notes = [re.sub(r"\s+- ", " ", it) for it in technical]
+        notes += [words["line" if len(places) == 1 else "lines"].format(lines=shown)] if places else []
+        notes += [", ".join((*terms, *dict.fromkeys(it.code for it in findings)))]
+        head = [words["technical"]] if lines[0] in technical else []
+        return _Item("\n   ".join((*head, *plain)), "; ".join(notes))
+
+    def _software(self, items: Sequence[_Item]) -> str:
+        """Return what is for the software of the issuer, by the number of the item; "" for nothing."""
+        words = self._words
+        notes = [
+            words["software_of"].format(number=at, notes=it.software) for at, it in enumerate(items, 1) if it.software
+        ]
+        return "\n".join((words["software"], *notes)) if notes else ""
+
+    def _of_cause(self, cause: Cause) -> Iterator[str]:
+        """Yield what is wrong, where, the value found, and what is asked for; only what is proven is stated."""
+        first, words, lang = cause.findings[0], self._words, self.lang
+        named = list(self._positions(cause.findings, self._lines_of(cause)))
+        if len(cause.changes) == 1 and cause.changes[0].applicability is SAFE:
+            yield self._sentence(cause.text(lang), first)
+            yield from named
+            yield words["proven"]
+            yield self._ask(cause.changes[0].text(lang), first)
+            return
+        text = self._sentence(first.title(lang) if cause.changes else cause.text(lang), first)
+        yield text
+        yield from named
+        yield from self._where(cause, text)
+        if cause.changes:
+            question = words["either" if len(cause.changes) > 1 else "perhaps"]
+            yield "\n   - ".join((question, *(without_codes(it.text(lang), lang, first) for it in cause.changes)))
+        elif cause.amount is not None or cause.includes_vat:
+            yield words["check"]
+        else:
+            yield self._ask(first.fix(lang), first)
+
+    @staticmethod
+    def _lines_of(cause: Cause) -> tuple[str, ...]:
+        steps = (step for change in cause.changes for step in change.steps)
+        return cause.lines or tuple(dict.fromkeys(it for step in steps for it in step.lines))
+
+    def _where(self, cause: Cause, text: str) -> Iterator[str]:
+        """Yield the term that the cause is about, and the value found, unless the text has them."""
+        first, words = cause.findings[0], self._words
+        term = leading(first.terms)
+        if term and name(term, self.lang) not in text and not cause.missing:
+            yield words["place"].format(place=name(term, self.lang))
+        found = compared(first, self.lang, text)
+        values = [f"{LABELS[self.lang][key]} {value}" for key, value in found if key != "difference"]
+        if values:
+            yield f"{capitalize('; '.join(values))}."
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The item names by the identifier of their invoice line."""
+        return {str(it.identifier): str(it.item.name or "") for it in self.result.invoice.lines}
+
+    def _positions(self, findings: Iterable[Finding], identifiers: Sequence[str] = ()) -> Iterator[str]:
+        """Yield the lines that findings are in, each with its item name."""
+        numbers = (int(match[1] or 1) for it in findings if (match := _LINE.search(it.xpath)))
+        known = list(self._names)
+        own = [known[it - 1] for it in numbers if it <= len(known)]
+        for identifier in list(dict.fromkeys(identifiers or own))[:_MAX_ITEMS]:
+            text = quote(self._names.get(identifier, ""), limit=_MAX_NAME)
+            key = "position_named" if text else "position"
+            yield self._words[key].format(line=quote(identifier), name=text)
+
+    def _ask(self, text: str, finding: Finding | None = None) -> str:
+        return self._words["ask"].format(text=without_codes(text, self.lang, finding)[:_MAX_TEXT])
+
+    def _sentence(self, text: str, finding: Finding | None = None) -> str:
+        plain = capitalized(without_codes(text, self.lang, finding))[:_MAX_TEXT]
+        return plain if plain[-1:] in ".?!" else f"{plain}."
+
+    def _required_by(self, assessment: Assessment, before: int) -> str:
+        """Return why the law requires a correction; "" if no class of error and no missing item does.
+
+        The missing items have the numbers after the items `before` them.
+        """
+        law, lang = assessment.law, self.lang
+        affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
+        items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
+        texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
+        if sources := "; ".join(dict.fromkeys(map(basis, assessment.further_items))):
+            numbers = [str(it) for it in range(before + 1, before + 1 + len(assessment.further_items))]
+            key = "points" if len(numbers) > 1 else "point"
+            points = self._words[key].format(numbers=", ".join(numbers[:-1]), last=numbers[-1])
+            texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))
+        texts.append(assessment.case("letter", lang))
+        return " ".join(it if self._is_self_billed else addressed(it, lang) for it in texts if it)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What is wrong and what is asked for; and for the software of the issuer, elements, places and codes."""
+
+    text: str
+    software: str

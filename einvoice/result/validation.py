@@ -229,12 +229,14 @@ class ValidationResult:
         law: str | None = None,
         items: bool = False,
         causes: Sequence[Cause] | None = None,
+        by: datetime.date | None = None,
+        when: datetime.date | None = None,
     ) -> str:
         """Return a letter that asks the issuer to correct the invoice, as plain text for a mail.
 
         It has one item per cause of errors: what is wrong, where, the value found, and what is asked for. Numbers of
-        business terms, codes and lines of the XML are in a line of their own at the end of an item. Only what the
-        invoice proves is stated; the rest is asked.
+        business terms, codes and lines of the XML follow below the signature, for the software of the issuer. Only what
+        the invoice proves is stated; the rest is asked. It is signed with the name of the recipient.
 
         Args:
             lang: language of the letter; default: that of the result.
@@ -243,6 +245,8 @@ class ValidationResult:
             items: whether to ask also for what the law requires and EN 16931 does not, and about a picture that differs
                 from the data.
             causes: from `causes`; by default they are searched.
+            by: day until which an answer is asked for; by default 14 days.
+            when: day of the letter, by which a date of issue is in the future; by default today.
 
         Returns:
             The letter; if there is nothing to ask, one sentence that says so.
