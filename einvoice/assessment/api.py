@@ -97,9 +97,9 @@ def _today() -> datetime.date:
 
 
 def _law_of(invoice: Invoice) -> Law | None:
-    """Return the law of the country that seller and buyer have in common; None if there is none."""
+    """Return the law of the country of the seller, unless the buyer is in another; None if there is none."""
     seller = str(invoice.seller.address.country_code or "")
-    return laws().get(seller) if seller == str(invoice.buyer.address.country_code or "") else None
+    return laws().get(seller) if str(invoice.buyer.address.country_code or "") in ("", seller) else None
 
 
 def _kind(result: ValidationResult, errors: tuple[AssessedError, ...], profile: str) -> Kind:

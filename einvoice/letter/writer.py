@@ -31,6 +31,8 @@ _TEXTS: Final = Messages("einvoice.letter", "letter")
 _MAX_ITEMS: Final = 20
 _MAX_TEXT: Final = 600
 _MAX_NAME: Final = 80
+_SET: Final = "set"
+"""Kind of the steps that replace a value."""
 _OF_VALIDATION: Final = "file"
 """Layer of the errors that say why a document was not validated; no issuer can correct them."""
 _LINE: Final = re.compile(
@@ -218,7 +220,8 @@ class _Letter:
         if len(cause.changes) == 1 and cause.changes[0].applicability is SAFE:
             yield self._sentence(cause.text(lang), first)
             yield from named
-            yield words["proven"]
+            if any(step.kind == _SET for step in cause.changes[0].steps):
+                yield words["proven"]
             yield self._ask(cause.changes[0].text(lang), first)
             return
         text = self._sentence(first.title(lang) if cause.changes else cause.text(lang), first)
@@ -255,14 +258,13 @@ class _Letter:
         return {str(it.identifier): str(it.item.name or "") for it in self.result.invoice.lines}
 
     def _positions(self, findings: Iterable[Finding], identifiers: Sequence[str] = ()) -> Iterator[str]:
-        """Yield the lines that findings are in, each with its item name."""
+        """Yield the lines with these identifiers, or that findings are in, each with its item name."""
         numbers = (int(match[1] or 1) for it in findings if (match := _LINE.search(it.xpath)))
         known = list(self._names)
         own = [known[it - 1] for it in numbers if it <= len(known)]
         for identifier in list(dict.fromkeys(identifiers or own))[:_MAX_ITEMS]:
-            text = quote(self._names.get(identifier, ""), limit=_MAX_NAME)
-            key = "position_named" if text else "position"
-            yield self._words[key].format(line=quote(identifier), name=text)
+            if text := quote(self._names.get(identifier, ""), limit=_MAX_NAME):
+                yield self._words["position"].format(line=quote(identifier), name=text)
 
     def _ask(self, text: str, finding: Finding | None = None) -> str:
         return self._words["ask"].format(text=without_codes(text, self.lang, finding)[:_MAX_TEXT])

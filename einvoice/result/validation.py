@@ -208,12 +208,12 @@ class ValidationResult:
         and changes neither the findings nor `is_valid`. The sources are those of `rules/vat-*/law.toml`.
 
         Args:
-            law: country of the law: "de". Default: the country of seller (BT-40) and buyer (BT-55), if it is the same.
+            law: country of the law: "de". Default: that of the seller (BT-40), unless the buyer (BT-55) is in another.
             items: whether to report what the law requires and EN 16931 does not.
             when: day of the assessment, by which a date of issue is in the future; by default today.
 
         Returns:
-            The assessment; None if the law is not given, and seller and buyer are not in a country whose law is known.
+            The assessment; None if the law is not given, and the parties are not in a country whose law is known.
 
         Raises:
             ValueError: the law is unknown; the message lists the known ones.
@@ -257,7 +257,7 @@ class ValidationResult:
         from einvoice.letter import letter
 
         check_language(lang or self.lang)
-        return letter(self, lang or self.lang, law, items=items, causes=causes)
+        return letter(self, lang or self.lang, law, items=items, causes=causes, by=by, when=when)
 
     def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.

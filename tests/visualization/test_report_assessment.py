@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+import datetime
+
 import einvoice
 from einvoice.visualization import report_html
-from tests.assessment.cases import INVALID, LARGE, NO_DATE, VALID, XRECHNUNG, Case
+from tests.assessment.cases import DRAFT, INVALID, LARGE, NO_DATE, VALID, XRECHNUNG, Case
 
 GAPS = next(it for it in VALID if it.name == "several gaps")
 TAX = next(it for it in INVALID if it.name == "a wrong amount of tax")
 
 
-def test_the_report_counts_what_the_law_requires() -> None:
+def test_the_head_says_what_the_verdict_does_not() -> None:
     result = einvoice.validate(GAPS.xml(), lang="de")
     plain, html = (report_html(result, assessment=it) for it in (None, result.assessment()))
-    head = html[: html.index("Geprüftes Dokument")]
-    assert "Nach deutschem Umsatzsteuerrecht fehlen 3 Angaben" in head
-    assert "Umsatzsteuerrecht" not in plain
+    assert "✓ Gültig" in plain
+    assert "! Format gültig, aber eine Pflichtangabe (§ 14 UStG) fehlt oder ist unvollständig" in html
+    assert 'class="verdict attention"' in html
+    assert "✓ Gültig" not in html
+
+
+def test_the_head_of_a_valid_invoice_without_gaps_is_that_of_the_plain_report() -> None:
+    result = einvoice.validate(VALID[0].xml(), lang="de")
+    html = report_html(result, assessment=result.assessment(when=datetime.date(2026, 11, 21)))
+    assert '<div class="verdict valid"><p class="word">✓ Gültig</p>' in html
+
+
+def test_the_answers_are_above_the_data_of_the_file() -> None:
+    result = einvoice.validate(TAX.xml(), lang="de")
+    html = report_html(result, assessment=result.assessment())
+    assert html.index("Aussteller (Verkäufer)") < html.index("Was zu tun ist") < html.index("SHA-256 der Datei")
+    assert "1.195,00 EUR, noch zu klären" in html or "1.190,00 EUR, noch zu klären" in html
+
+
+def test_a_change_is_shown_once() -> None:
+    result = einvoice.validate(TAX.xml(), lang="de")
+    html = report_html(result, assessment=result.assessment())
+    assert html.count("siehe oben, Ursache 1") == len(result.findings) == 3
+    assert "siehe oben" not in report_html(result)
+
+
+def test_findings_about_the_picture_are_one_table() -> None:
+    pdf = einvoice.generate({**DRAFT, "format": "ZUGFERD"}).pdf
+    xml = einvoice.generate({**DRAFT, "profile": "EN16931"}, "CII").xml
+    assert ">264.04<" in xml
+    result = einvoice.validate(einvoice.embed(pdf, xml.replace(">264.04<", ">284.04<").encode()).pdf, lang="de")
+    plain, html = (report_html(result, assessment=it) for it in (None, result.assessment()))
+    found = [it for it in result.findings if it.code == "PDF-PICTURE-AMOUNT"]
+    title = found[0].title("de")
+    assert len(found) > 1
+    assert (plain.count(title), html.count(title)) == (len(found), 1)
+    assert html.count("<td>284,04</td><td>264,04</td>") == len(found)
+    assert "284,04 EUR in den Daten (XML), 264,04 EUR im Bild" in html
 
 
 def test_information_that_matters_for_vat_is_not_called_for_the_record() -> None:
