@@ -43,7 +43,7 @@ def test_case(case: Case) -> None:
 
 @pytest.mark.parametrize("lang", ["de", "en", "fr"])
 def test_every_output_says_that_it_is_no_advice(lang: str) -> None:
-    note = {"de": "keine Steuerberatung", "en": "not tax advice", "fr": "not tax advice"}[lang]
+    note = {"de": "keine Steuerberatung", "en": "not tax advice", "fr": "pas un conseil fiscal"}[lang]
     for case in (VALID[0], INVALID[0]):
         found = assessed(case)
         assert note in found.to_text(lang)

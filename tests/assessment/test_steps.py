@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 import tomllib
+from collections.abc import Iterator
 from itertools import product
 
 import pytest
@@ -188,10 +190,30 @@ def test_every_document_has_steps() -> None:
         assert all(texts), (kind, name, others)
 
 
-def test_each_text_is_in_both_languages() -> None:
+def test_each_text_is_in_all_languages() -> None:
     for table in tomllib.loads((law("de").folder / "cases.toml").read_text("utf-8"))["cases"]:
-        assert set(table["text"]) == {"de", "en"}
-        assert table["text"]["de"].count("§") == table["text"]["en"].count("§"), table
+        assert set(table["text"]) == {"de", "en", "fr"}
+        german, *others = (table["text"][lang] for lang in ("de", "en", "fr"))
+        assert all(german.count("§") == it.count("§") for it in others), table
+        assert all(set(re.findall(r"{\w+}", german)) == set(re.findall(r"{\w+}", it)) for it in others), table
+
+
+def _tables(data: object) -> Iterator[dict[str, object]]:
+    """Yield the tables of texts by language."""
+    values = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    if isinstance(data, dict) and "de" in data:
+        yield data
+    for value in values:
+        yield from _tables(value)
+
+
+def test_the_law_has_its_texts_in_all_languages() -> None:
+    tables = list(_tables(tomllib.loads((law("de").folder / "law.toml").read_text("utf-8"))))
+    assert len(tables) > 40
+    for table in tables:
+        assert set(table) == {"de", "en", "fr"}, table
+        if isinstance(table["de"], dict):
+            assert all(set(table["de"]) == set(it) for it in table.values() if isinstance(it, dict))
 
 
 def test_a_small_amount_needs_fewer_items() -> None:
