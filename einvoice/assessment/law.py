@@ -57,7 +57,7 @@ class Law:
         retention: years for which an invoice is kept, from the end of the year of issue.
         follows: what follows for a document that is no e-invoice; the first table that applies.
         steps: topics of what the recipient has to do, in their order.
-        questions: facts about findings that are no errors, about which the letter asks.
+        questions: facts about what is no error, about which the letter asks.
         fact_codes: patterns of the codes of findings that make a fact, by its name.
     """
 
@@ -87,7 +87,7 @@ class Law:
 
     def question(self, code: str, lang: Language) -> str:
         """Return what the letter asks about findings with a code that are no errors; "" for nothing."""
-        fact = next((it for it in self.questions if matches(self.fact_codes[it], code)), None)
+        fact = next((it for it in self.questions if matches(self.fact_codes.get(it, ()), code)), None)
         return self.case(f"question_{fact}", frozenset(), lang) if fact else ""
 
     def item_name(self, finding: Finding, lang: Language) -> str:

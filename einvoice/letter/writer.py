@@ -161,7 +161,7 @@ class _Letter:
             yield self._item(lines, findings)
 
     def _questions(self, assessment: Assessment, explained: set[int]) -> Iterator[_Item]:
-        """Yield an item for findings with the same title that are no errors and about which the law has to ask."""
+        """Yield an item for what is no error that the law has to ask about: findings with the same title, facts."""
         known: dict[tuple[str, str], list[Finding]] = {}
         for finding in self.result.findings:
             is_asked = finding.severity != "fatal" and id(finding) not in explained
@@ -172,8 +172,9 @@ class _Letter:
             yield self._item(
                 (self._sentence(title), *self._positions(findings), *filter(None, values), question), findings
             )
-        if question := assessment.case("question_future", self.lang):
-            yield _Item(question, "")
+        for fact in assessment.law.questions:
+            if fact in assessment.facts and fact not in assessment.law.fact_codes:
+                yield _Item(assessment.case(f"question_{fact}", self.lang), "")
 
     def _values(self, finding: Finding, *beside: str) -> str:
         """Return the compared values: those of data and picture, or the one found; "" if the texts beside have them."""

@@ -6,6 +6,7 @@ import datetime
 import re
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from itertools import product
 
 import pytest
@@ -13,7 +14,7 @@ from lxml import etree
 
 import einvoice
 from einvoice.assessment import Assessment, law
-from tests.assessment.cases import DRAFT, INVALID, LARGE, LINE, NO_DATE, SMALL, VALID, Case, put, remove
+from tests.assessment.cases import DRAFT, INVALID, LARGE, LINE, NO_DATE, SMALL, VALID, Case, Edit, put, remove
 
 REVERSE_CHARGE = {
     "lines": [{**LINE, "quantity": "10", "tax_category": "AE", "tax_rate": "0"}],
@@ -144,6 +145,24 @@ def test_class_and_what_else_is_possible(case: Case, code: str, error_class: str
     error = next(it for it in found.errors if it.finding.code == code)
     assert (error.error_class, error.classification.other_classes) == (error_class, others)
     assert any(text.startswith(code) for text in found.remarks("en")) == bool(others)
+
+
+@pytest.mark.parametrize(
+    ("edit", "codes", "error_class", "others"),
+    [
+        (remove("//ram:SellerTradeParty/ram:Name"), "FX-SCH-*", "format", ("business_rule",)),
+        (put("//ram:InvoiceCurrencyCode", "EURO"), "FX-SCH-*", "content", ("format", "business_rule")),
+    ],
+)
+def test_a_fault_has_the_same_class_in_a_hybrid_invoice(
+    edit: Edit, codes: str, error_class: str, others: tuple[str, ...]
+) -> None:
+    found = einvoice.validate(Case("", LARGE, (edit,), "CII").xml(), profile="facturx").assessment()
+    assert found is not None
+    known = {
+        (it.error_class, it.classification.other_classes) for it in found.errors if fnmatch(it.finding.code, codes)
+    }
+    assert known == {(error_class, others)}
 
 
 def test_reverse_charge_has_a_basis_of_its_own() -> None:

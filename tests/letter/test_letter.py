@@ -211,6 +211,7 @@ def test_a_date_of_issue_in_the_future_is_asked_about() -> None:
         found = result.assessment(when=when)
         assert found is not None
         assert any(it.startswith("Rechnungsdatum: 20.11.2026 liegt nach") for it in found.steps("de")) == is_asked
+        assert found.asks_issuer == is_asked
     assert result.is_valid
 
 
@@ -239,6 +240,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Rechnung ohne Nummer" in printed
     assert main(["letter", str(tmp_path / "in.xml"), "--lang", "de", "-o", str(tmp_path / "out.txt")]) == 1
     assert (tmp_path / "out.txt").read_text("utf-8") == printed
+    assert main(["letter", str(tmp_path / "in.xml"), "--lang", "de", "--by", "2026-12-11"]) == 1
+    assert "bis zum 11.12.2026" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["letter", str(tmp_path / "in.xml"), "--law", "xx"])
     assert main(["letter", str(tmp_path / "none.xml")]) == 2

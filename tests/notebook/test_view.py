@@ -260,7 +260,7 @@ def test_the_letter_is_written_when_it_is_shown(sample):
     view = einvoice.validate(text, lang="en").explore()
     assert view._letter == {"text": "", "hidden": False}
     view.with_letter = True
-    assert view._letter["text"].startswith("Subject: Request to correct invoice")
+    assert view._letter["text"].startswith("Subject: invoice LG-2026-0417 of 2026-05-04 – request to correct it")
     view.lang = "de"
     assert view._letter["text"] == view.result.letter("de")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ def add_to(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="invoice: UBL, CII or hybrid PDF; - for standard input")
     add_law(parser)
     parser.add_argument("--items", action="store_true", help="also ask for what the law requires and EN 16931 does not")
+    parser.add_argument(
+        "--by",
+        type=datetime.date.fromisoformat,
+        metavar="DATE",
+        help="day until which an answer is asked for (default: 14 days)",
+    )
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="text file (default: standard output)")
     add_lang(parser)
     add_rules(parser)
@@ -37,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     check_law(options)
     try:
         result = validate(source(options.file), lang=options.lang, rules=options.rules)
-        text = result.letter(law=options.law, items=options.items)
+        text = result.letter(law=options.law, items=options.items, by=options.by)
         if options.output is None:
             sys.stdout.write(text)
         else:
