@@ -31,7 +31,7 @@ class Values:
         currency: of the amounts (BT-5).
         amount: amount due (BT-115).
         due_date: day on which it is due (BT-9).
-        vat: total VAT amount (BT-110).
+        vat: total VAT amount (BT-110), or the sum of those by rate (BT-117).
         picture: the amount due, or else the total with VAT, as the PDF pages show it, if it differs.
         issue_date: date of issue (BT-2).
         today: day of the assessment.
@@ -51,7 +51,9 @@ class Values:
         """Return the values of an invoice with these findings."""
         shown = {leading(it.terms): str(it.values.get("actual", "")) for it in findings if it.layer == "pdf"}
         picture = next(filter(None, map(shown.get, _TOTALS)), "")
-        amounts = (invoice.totals.due.number, invoice.vat_total.number)
+        numbers = [it.tax_amount.number for it in invoice.vat_breakdown]
+        by_rate = sum((it for it in numbers if isinstance(it, Decimal)), Decimal(0))
+        amounts = (invoice.totals.due.number, invoice.vat_total.number or by_rate)
         amount, vat = (it if isinstance(it, Decimal) else None for it in amounts)
         due, issued = invoice.due_date.date, invoice.issue_date.date
         return cls(issuer, str(invoice.currency or ""), amount, due, vat, picture, issued, today)

@@ -53,6 +53,17 @@ def addressed(text: str, lang: Language) -> str:
     return capitalized("".join(parts))
 
 
+def clauses(text: str) -> list[str]:
+    """Return the parts of a text that semicolons separate outside of quotations, each as a sentence.
+
+    >>> clauses("Change “a; b” to “c”; add “d”.")
+    ['Change “a; b” to “c”.', 'Add “d”.']
+    """
+    parts = _QUOTATION.split(text)
+    parts[::2] = (it.replace("; ", "\n") for it in parts[::2])
+    return [f"{capitalized(it.rstrip('.'))}." for it in "".join(parts).split("\n")]
+
+
 def names_element(text: str) -> bool:
     """Return whether a text names an element of the XML outside of quotations."""
     return _ELEMENT.search("".join(_QUOTATION.split(text)[::2])) is not None

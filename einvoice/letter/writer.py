@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -15,7 +15,7 @@ from einvoice.assessment.assessment import basis
 from einvoice.assessment.law import CONTENT
 from einvoice.causes.applicability import SAFE
 from einvoice.causes.change import capitalized
-from einvoice.letter.wording import addressed, names_element, without_codes
+from einvoice.letter.wording import addressed, clauses, names_element, without_codes
 from einvoice.localization import Language, Messages, choose
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.terms import leading, name
@@ -104,7 +104,7 @@ class _Letter:
         return "\n\n".join(filter(None, paragraphs)) + "\n"
 
     @property
-    def _words(self) -> Messages:
+    def _words(self) -> Mapping[str, str]:
         return _TEXTS[self.lang]
 
     @property
@@ -178,10 +178,15 @@ class _Letter:
 
     def _values(self, finding: Finding, *beside: str) -> str:
         """Return the compared values: those of data and picture, or the one found; "" if the texts beside have them."""
-        values, words = dict(compared(finding, self.lang, *beside)), self._words
-        names = words if finding.layer == "pdf" else LABELS[self.lang]
-        text = ", ".join(f"{names[key]} {value}" for key, value in values.items() if key != "difference")
+        text = self._compared(finding, *beside)
         return f"{name(finding.terms[0], self.lang)}: {text}." if text and finding.terms else ""
+
+    def _compared(self, finding: Finding, *beside: str) -> str:
+        """Return the compared values; "" for none. Amounts are calculated and stated."""
+        values = dict(compared(finding, self.lang, *beside))
+        kind = "pdf" if finding.layer == "pdf" else "amount" if values.pop("difference", "") else ""
+        names = {key: self._words[f"{key}_{kind}"] if kind else LABELS[self.lang][key] for key in values}
+        return ", ".join(f"{names[key]} {value}" for key, value in values.items() if key != "difference")
 
     def _missing(self, finding: Finding) -> _Item:
         """Return the item for what the law requires and EN 16931 does not."""
@@ -230,8 +235,9 @@ class _Letter:
         yield from named
         yield from self._where(cause, text)
         if cause.changes:
-            question = words["either" if len(cause.changes) > 1 else "perhaps"]
-            yield "\n   - ".join((question, *(without_codes(it.text(lang), lang, first) for it in cause.changes)))
+            texts = [without_codes(it.text(lang), lang, first) for it in cause.changes]
+            key, texts = ("either", texts) if len(texts) > 1 else ("perhaps", clauses(texts[0]))
+            yield "\n   - ".join((words["perhaps_many" if key == "perhaps" and len(texts) > 1 else key], *texts))
         elif cause.amount is not None or cause.includes_vat:
             yield words["check"]
         else:
@@ -248,10 +254,8 @@ class _Letter:
         term = leading(first.terms)
         if term and name(term, self.lang) not in text and not cause.missing:
             yield words["place"].format(place=name(term, self.lang))
-        found = compared(first, self.lang, text)
-        values = [f"{LABELS[self.lang][key]} {value}" for key, value in found if key != "difference"]
-        if values:
-            yield f"{capitalize('; '.join(values))}."
+        if values := self._compared(first, text):
+            yield f"{capitalize(values)}."
 
     @cached_property
     def _names(self) -> dict[str, str]:

@@ -112,8 +112,8 @@ def test_an_invoice_that_is_not_issued_yet_is_asked_about() -> None:
 
 def test_vat_stated_under_reverse_charge_is_owed_by_the_issuer() -> None:
     found = assessed(Case("", REVERSE_CHARGE, (put("//cac:TaxSubtotal/cbc:TaxAmount", "190.00"),)))
-    assert "do not deduct the VAT that is stated" in step(found, "Input VAT")
-    assert "the issuer owes it (§ 14c (1) UStG)" in step(found, "Input VAT")
+    assert "do not deduct the VAT that is stated (190.00 EUR)" in step(found, "Input VAT")
+    assert "the issuer owes what is stated (§ 14c (1) UStG)" in step(found, "Input VAT")
 
 
 def test_the_pages_of_a_pdf_are_the_invoice_if_its_data_are_none() -> None:

@@ -65,7 +65,7 @@ def test_findings_of_one_cause_are_one_item() -> None:
 def test_what_the_invoice_does_not_prove_is_asked() -> None:
     text = item(letter("a wrong amount due"))
     assert "Bitte prüfen Sie, was zutrifft:" in text
-    assert text.index("Erwartet 1.190,00; gefunden 1.190,50.") < text.index("- Rundungsbetrag")
+    assert text.index("Errechnet 1.190,00, angegeben 1.190,50.") < text.index("- Rundungsbetrag")
 
 
 def test_place_and_value_are_in_words() -> None:
@@ -164,7 +164,7 @@ def test_the_letter_asks_for_an_e_invoice_where_nothing_but_the_profile_is_wrong
 def test_the_letter_asks_about_a_line_that_does_not_add_up() -> None:
     edit = put("//cac:InvoiceLine/cac:Price/cbc:PriceAmount", "101.00")
     text = einvoice.validate(Case("", LARGE, (edit,)).xml()).letter("de", items=True)
-    assert "Nettobetrag der Position: erwartet 1.010,00, gefunden 1.000,00." in text
+    assert "Nettobetrag der Position: errechnet 1.010,00, angegeben 1.000,00." in text
     assert "   Position 1: „Beratung“\n" in text
     assert "Bitte prüfen Sie Menge, Preis und Betrag" in text
 
