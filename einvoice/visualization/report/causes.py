@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MAX_SHOWN: Final = 20
 """Maximum number of causes shown with a change, and without."""
 _MAX_TEXT: Final = 600
+_MAX_HEADING: Final = 160
 _MAX_PATH: Final = 300
 
 
@@ -63,12 +64,18 @@ def numbered(found: Sequence[Cause]) -> dict[int, int]:
 def _cause(number: int, cause: Cause, lang: Language, label: str) -> Markup:
     return tag(
         "div",
-        tag("h3", f"{number}. {_limited(cause.text(lang))}"),
+        tag("h3", f"{number}. {_heading(cause, lang, is_brief=label != LABELS[lang]['change'])}"),
         tag("p", " · ".join((*_line(cause, lang), _explained(cause, lang))), class_="where"),
         _alternatives(cause.changes, lang) if len(cause.changes) > 1 else _change(cause.changes[0], lang, label),
         tag("p", quote(cause.location.xpath, limit=_MAX_PATH, keep_end=True), class_="path"),
         class_="cause",
     )
+
+
+def _heading(cause: Cause, lang: Language, is_brief: bool) -> str:
+    """Return the cause; if `is_brief`, instead of a long one the title of its first finding: the changes follow."""
+    text = cause.text(lang)
+    return cause.findings[0].title(lang) if is_brief and len(text) > _MAX_HEADING else _limited(text)
 
 
 def _line(cause: Cause, lang: Language) -> Iterable[str]:
