@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from einvoice.localization import Language, Messages
+from einvoice import cache
+from einvoice.localization import Language, Messages, choose
 from einvoice.model.terms import name, terms
 from einvoice.repair.change import capitalized
 
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
     from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.letter", "letter")
-_PARTIES: Final = Messages("einvoice.letter", "parties")
+_PARTIES: Final = "parties.toml"
 _NUMBER: Final = r"B[TG]-(?:DEX-|X-)?\d+(?:-\d+)?"
 _ELEMENT: Final = re.compile(r"\b[a-z]{2,4}:[A-Z]\w+")
 _ATTRIBUTE: Final = r"[a-z]+(?:ID|Code)"
@@ -48,9 +52,14 @@ def addressed(text: str, lang: Language) -> str:
     """Return a text in which the recipient of the invoice is "we" and its issuer "you", outside of quotations."""
     parts = _QUOTATION.split(text)
     for at in range(0, len(parts), 2):
-        for pattern, words in _PARTIES[lang].items():
+        for pattern, words in choose(_parties(), lang).items():
             parts[at] = re.sub(pattern, words, parts[at])
     return capitalized("".join(parts))
+
+
+@functools.cache
+def _parties() -> Mapping[Language, Mapping[str, str]]:
+    return cache.toml(Path(__file__).with_name(_PARTIES))
 
 
 def clauses(text: str) -> list[str]:
