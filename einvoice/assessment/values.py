@@ -30,7 +30,7 @@ class Values:
         issuer: name of the party that issued the invoice.
         currency: of the amounts (BT-5).
         amount: amount due (BT-115).
-        due_date: day on which it is due (BT-9).
+        due_date: day on which it is due (BT-9), the first of several.
         vat: total VAT amount (BT-110), or the sum of those by rate (BT-117).
         picture: the amount due, or else the total with VAT, as the PDF pages show it, if it differs.
         issue_date: date of issue (BT-2).
@@ -55,8 +55,9 @@ class Values:
         by_rate = sum((it for it in numbers if isinstance(it, Decimal)), Decimal(0))
         amounts = (invoice.totals.due.number, invoice.vat_total.number or by_rate)
         amount, vat = (it if isinstance(it, Decimal) else None for it in amounts)
-        due, issued = invoice.due_date.date, invoice.issue_date.date
-        return cls(issuer, str(invoice.currency or ""), amount, due, vat, picture, issued, today)
+        dates = (it.due_date.date for it in (invoice, *invoice.payment_terms, *invoice.payment_means))
+        due = next((it for it in dates if isinstance(it, datetime.date)), None)
+        return cls(issuer, str(invoice.currency or ""), amount, due, vat, picture, invoice.issue_date.date, today)
 
     def texts(self, law: Law, lang: Language) -> Mapping[str, str]:
         """Return the values by the placeholders of the law's texts."""

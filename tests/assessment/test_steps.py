@@ -56,7 +56,12 @@ ASK_E_INVOICE = "Ask for an e-invoice: from"
 ANSWERS = {
     "complete": ("yes.", "39.14 EUR is deductible", "yes, 264.04 EUR, due on 2026-12-20", NOTHING),
     "no date of supply": ("yes, but without", "Missing or incomplete: date of supply (§ 14 Abs. 4 Nr. 6", "yes,", ASK),
-    "no number": ("yes, but without", "Missing or wrong: invoice number (§ 14 Abs. 4 Nr. 4 UStG)", "yes,", ASK),
+    "no number": (
+        "yes, but without",
+        "Missing or wrong: invoice number (§ 14 Abs. 4 Nr. 4 UStG)",
+        "yes, 1,190.00 EUR, due on 2026-12-20",  # in CII, the payment terms have the day
+        ASK,
+    ),
     "a wrong amount of tax": ("not yet", "VAT stated in excess is never deductible", "not yet", ASK),
     "a wrong amount due": ("yes.", "190.00 EUR is deductible", "not yet", "Ask: Werkstatt"),
     "no buyer reference": ("yes.", "190.00 EUR is deductible. The errors affect no item", "yes,", TELL),
@@ -71,7 +76,13 @@ ANSWERS = {
     "a due date that is none, 2028": ("without", "For this supply an e-invoice is required", "yes,", ASK_E_INVOICE),
     "a due date that is none, small amount of 2028": ("if all", "no e-invoice is required", "yes,", "Issuer: for VAT"),
     "self-billing as invoice": ("the buyer without", "at risk", "by the buyer", "Correction: by the party"),
-    "a prepayment": ("as a prepayment", "190.00 EUR is deductible when it is paid", "yes,", NOTHING),
+    "a prepayment": ("as a prepayment", "190.00 EUR is deductible when it is paid", "if the prepayment is as", NOTHING),
+    "self-billing": (
+        "yes.",
+        "only the buyer can deduct it",
+        "by the buyer",
+        "Issuer: nothing has to be asked of Bezirksamt",
+    ),
     "no reason of reverse charge": ("VAT that the recipient owes", "without a proper invoice (§ 15 (1)", "yes,", ASK),
     "a wrong credit note": ("not yet", "(§ 17 (1) UStG)", "Set off: not yet", ASK),
     "a currency that is none": ("not yet", "not certain. Whether a required item is affected", "not yet", ASK),
