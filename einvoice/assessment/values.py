@@ -55,8 +55,9 @@ class Values:
         by_rate = sum((it for it in numbers if isinstance(it, Decimal)), Decimal(0))
         amounts = (invoice.totals.due.number, invoice.vat_total.number or by_rate)
         amount, vat = (it if isinstance(it, Decimal) else None for it in amounts)
-        dates = (it.due_date.date for it in (invoice, *invoice.payment_terms, *invoice.payment_means))
-        due = next((it for it in dates if isinstance(it, datetime.date)), None)
+        dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
+        dates += [it.due_date for it in invoice.payment_means]
+        due = next((it.date for it in dates if isinstance(it.date, datetime.date)), None)
         return cls(issuer, str(invoice.currency or ""), amount, due, vat, picture, invoice.issue_date.date, today)
 
     def texts(self, law: Law, lang: Language) -> Mapping[str, str]:
