@@ -26,7 +26,7 @@ def test_response_is_unchanged_without_the_request(server, parameter, member):
 def test_letter_on_request(server):
     letter = validate(server, WRONG, letter="true").json()["validation_details"]["letter"]
     assert letter == einvoice.validate(WRONG, lang="en").letter("en")
-    assert letter.startswith("Subject: Request to correct invoice ")
+    assert letter.startswith("Subject: invoice ")
     assert "nothing to correct" in validate(server, UBL, letter="true").json()["validation_details"]["letter"]
 
 
