@@ -163,7 +163,7 @@ def test_letter_is_copied(opened):
     page.choose(("rechnung.xml", WRONG))
     page.page.get_by_role("button", name="Nachricht an den Aussteller kopieren").click()
     page.page.get_by_text("Kopiert", exact=True).wait_for()
-    assert page.page.evaluate("navigator.clipboard.readText()").startswith("Betreff: Bitte um Berichtigung")
+    assert page.page.evaluate("navigator.clipboard.readText()").startswith("Betreff: Rechnung ")
     page.choose(("gut.xml", UBL))
     assert page.page.get_by_role("button", name="Nachricht an den Aussteller kopieren").count() == 0
 
