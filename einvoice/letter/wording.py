@@ -81,7 +81,7 @@ def names_element(text: str) -> bool:
 def _without_number(quotation: str, lang: Language) -> str:
     """Return a quotation; if it is the name of a term with its number, without that."""
     match = _LABEL.fullmatch(quotation)
-    is_label = match and match[3] in terms() and match[2].lower() == name(match[3], lang).lower()
+    is_label = match and match[3] in terms() and name(match[3], lang).lower().startswith(match[2].lower())
     return f"{match[1]}{match[2]}{match[4]}" if match and is_label else quotation
 
 

@@ -168,7 +168,7 @@ class _Letter:
             if is_asked and (question := assessment.law.question(finding.code, self.lang)):
                 known.setdefault((finding.title(self.lang), question), []).append(finding)
         for (title, question), findings in known.items():
-            values = (self._values(it, title) for it in findings)
+            values = (self._values(it, title) or self._place(it, title) for it in findings)
             yield self._item(
                 (self._sentence(title), *self._positions(findings), *filter(None, values), question), findings
             )
@@ -180,6 +180,12 @@ class _Letter:
         """Return the compared values: those of data and picture, or the one found; "" if the texts beside have them."""
         text = self._compared(finding, *beside)
         return f"{name(finding.terms[0], self.lang)}: {text}." if text and finding.terms else ""
+
+    def _place(self, finding: Finding, text: str) -> str:
+        """Return the term that a finding is about; "" if the text names it."""
+        term = leading(finding.terms)
+        is_named = not term or name(term, self.lang) in text
+        return "" if is_named else self._words["place"].format(place=name(term, self.lang))
 
     def _compared(self, finding: Finding, *beside: str) -> str:
         """Return the compared values; "" for none. Amounts are calculated and stated."""
@@ -250,10 +256,9 @@ class _Letter:
 
     def _where(self, cause: Cause, text: str) -> Iterator[str]:
         """Yield the term that the cause is about, and the value found, unless the text has them."""
-        first, words = cause.findings[0], self._words
-        term = leading(first.terms)
-        if term and name(term, self.lang) not in text and not cause.missing:
-            yield words["place"].format(place=name(term, self.lang))
+        first = cause.findings[0]
+        if not cause.missing and (place := self._place(first, text)):
+            yield place
         if values := self._compared(first, text):
             yield f"{capitalize(values)}."
 
