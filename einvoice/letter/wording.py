@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from einvoice import cache
+from einvoice.causes.change import capitalized
 from einvoice.localization import Language, Messages, choose
 from einvoice.model.terms import name, terms
-from einvoice.repair.change import capitalized
 
 if TYPE_CHECKING:
     from einvoice.result import Finding
