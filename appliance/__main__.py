@@ -52,10 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         check_variables()
         status: int = options.run(Settings(), options)
+        sys.stdout.flush()
     except ValidationError as error:
         items = [it for it in error.errors() if it["type"] != "default_factory_not_called"]  # for lack of another one
         errors = "; ".join(f"{variable_name(str(item['loc'][0]))}: {item['msg']}" for item in items)
         return _fail(f"invalid setting: {errors}", as_json=options.run is _serve)
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (OSError, ValueError, StoreError, einvoice.RuleError) as error:
         return _fail(str(error), as_json=options.run is _serve)
     return status

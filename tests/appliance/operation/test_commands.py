@@ -137,6 +137,21 @@ def test_settings_are_listed(monkeypatch, capsys):
         assert field.description in listed
 
 
+@pytest.mark.slow
+def test_closed_pipe_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "appliance", "settings"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_every_rule_set_is_prepared_in_both_syntaxes(monkeypatch):
     """With `validate` replaced: compiling all takes a minute."""
     validated = set()
