@@ -499,6 +499,19 @@ def own_status(status):
     child("cbc:ID", "N")(status.getparent())
 
 
+def in_detail(element):
+    """Make the line around the element a detail of a group."""
+    in_process("S8")(element)
+    line = element.getparent().getparent().getparent()
+    if line.tag.endswith("LineItem"):
+        child("ram:AssociatedDocumentLineDocument/ram:LineStatusReasonCode", "DETAIL")(line)
+    else:
+        at_root("cbc:ID", "N")(line)
+        reference = grown(line, parse("cac:BillingReference/cac:InvoiceDocumentReference").steps)
+        child("cbc:ID", "N")(reference)
+        child("cbc:DocumentStatusCode", "DETAIL")(reference)
+
+
 def in_dollars(amount):
     """Make the amount one in euros, of an invoice in dollars."""
     amount.set("currencyID", "EUR")
@@ -523,6 +536,7 @@ CONDITIONS = {
     "filled": text_of("?"),
     "in_paid_invoice": in_process("S2"),
     "in_groups": in_process("S8"),
+    "in_detail": in_detail,
     "one_way": as_it_is,
     "two_way": in_process("S9"),
     "in_rebate": every(of_credit_note, at_root("cbc:CreditNoteTypeCode", "262")),
