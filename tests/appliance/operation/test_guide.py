@@ -111,7 +111,7 @@ def test_requests_for_jobs(server, tmp_path):
     (tmp_path / "invoices.zip").write_bytes(archive([("a.xml", UBL), ("b.xml", WRONG)]))
     answers, job = [], {"id": "ID"}
     for line in lines:
-        line = line.replace("ei_…", server.client.headers["X-API-Key"]).replace("ID", job["id"])
+        line = line.replace("ID", job["id"]).replace("ei_…", server.client.headers["X-API-Key"])  # may contain "ID"
         command = shlex.split(line.replace("http://127.0.0.1:8080/", str(server.base)))
         answers.append(subprocess.run([*command, "-sS", "-f"], cwd=tmp_path, capture_output=True, check=True).stdout)
         if len(answers) == 1:
