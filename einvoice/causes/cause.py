@@ -30,9 +30,9 @@ class Cause:
         terms: business terms at fault, the leading one first; may be empty.
         location: where the fault is.
         lang: default language of the texts.
-        missing: the business term or group that the invoice lacks and that only the issuer can know; "" if the cause
-            has changes or is something else.
-        lines: identifiers of the invoice lines that a cause without changes is about, shortened.
+        missing: the business term or group that the invoice lacks and that only the issuer can know, instead of which
+            the changes may be right; "" if the cause is something else.
+        lines: identifiers of the invoice lines that lack it, or that a cause without changes is about, shortened.
         is_empty: whether the missing group has an element, which lacks its content.
         amount: amount of the missing group, which the totals contain; None if that is not known.
         includes_vat: whether the lines seem to include VAT, so that the totals are those without it.
@@ -53,7 +53,8 @@ class Cause:
     @property
     def is_question(self) -> bool:
         """Whether only the issuer can know what is right, so that no option of `fix` makes a change."""
-        return len(self.changes) > 1 or any(it.applicability is QUESTION for it in self.changes)
+        is_open = len(self.changes) > 1 or bool(self.changes and self.missing)
+        return is_open or any(it.applicability is QUESTION for it in self.changes)
 
     def text(self, lang: Language | None = None) -> str:
         """Return the cause in one sentence; for several changes, a question that lists them.
@@ -67,6 +68,8 @@ class Cause:
         if len(self.changes) > 1 and (choice := self._choice(language)):
             return choice
         alternatives = [fault(it, language) for it in self.changes]
+        if self.amount is not None:
+            alternatives.append(_amount_text("lacks", self.missing, self.amount, self.lines, language))
         if len(alternatives) > 1:
             return words["question"].format(alternatives=capitalized(words["or"].join(alternatives)))
         key = "doubt" if self.changes[0].is_doubtful else "sentence"
@@ -123,11 +126,13 @@ class Cause:
 
 def missing_amount(missing: str, amount: Decimal, lines: Sequence[str], lang: Language) -> str:
     """Return the sentence about a group that the sums contain and the invoice lacks; in lines, an allowance of one."""
-    words = _TEXTS[lang]
-    key = "missing_in_line" if lines else "missing_amount"
-    key = f"{key}_plural" if is_plural(missing, lang) else key
-    label = capitalized(term_label(missing, lang))
-    return words[key].format(place=label, amount=format_number(amount, lang, decimals=2), line=", ".join(lines))
+    return capitalized(_amount_text("missing_in_line" if lines else "missing_amount", missing, amount, lines, lang))
+
+
+def _amount_text(key: str, missing: str, amount: Decimal, lines: Sequence[str], lang: Language) -> str:
+    pattern = _TEXTS[lang][f"{key}_plural" if is_plural(missing, lang) else key]
+    label, number = term_label(missing, lang), format_number(amount, lang, decimals=2)
+    return pattern.format(place=label, amount=number, line=", ".join(lines))
 
 
 def _dict(cause: Cause, lang: Language) -> dict[str, Any]:

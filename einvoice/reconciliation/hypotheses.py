@@ -45,7 +45,8 @@ _GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
 _SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
 _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
 _CERTAIN, _FRACTION, _UNLIKELY = -1, 5, 9
-"""A base quantity with which prices are those of one unit is no coincidence; a price without one is no slip."""
+"""Prices of one unit with a base quantity, or the sums of lines without VAT, are no coincidence; a price without a base
+quantity is no slip."""
 _MAX_DECIMALS: Final = 2
 """More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
 _MAX_ROUNDING: Final = Decimal(1)
@@ -124,13 +125,15 @@ class Hypotheses:
         values = {place_of(operand): number for operand, number in hypothesis.values}
         self._equations.assume(values, hypothesis.summands)
         if hypothesis.includes_vat:
-            for index in hypothesis.solved:
-                self._equations.states[index] = State.NEAR
+            for index, it in enumerate(self.calculations):
+                if index in hypothesis.solved or it.equation.result == "BT-131":
+                    self._equations.states[index] = State.NEAR
 
     def _weighed(self, hypothesis: Hypothesis) -> Hypothesis | None:
         """Return a hypothesis with what it solves; None if it solves nothing, or contradicts an equation that holds.
 
-        That another equation, which lacked the number, does not hold with it speaks against it.
+        That another equation, which lacked the number, does not hold with it speaks against it; so does a sum of lines
+        that are all to be changed, if it is still wrong.
         """
         if hypothesis.solved:
             return hypothesis
@@ -145,6 +148,8 @@ class Hypotheses:
             if before in (State.WRONG, State.LACKING) and after in (State.EXACT, State.NEAR):
                 solved.append(index)
             cost += before is State.LACKING and after is State.WRONG
+            if before is after is State.WRONG and self.calculations[index].equation.result in _SUMS:
+                cost += hypothesis.prior and len(values) - 1
         return replace(hypothesis, solved=frozenset(solved), cost=cost) if solved else None
 
     def _all(self) -> Iterator[Hypothesis]:
@@ -185,8 +190,8 @@ class Hypotheses:
                 for index, line in zip(wrong, lines, strict=True)
             ]
             values = tuple((operand, value) for operand, value in solved if value is not None)
-            if len(values) == len(lines):
-                yield Hypothesis(_prior_of_all(values), values)
+            if len(values) == len(lines) and (prior := _prior_of_all(values)) < _UNLIKELY:
+                yield Hypothesis(prior, values)
         pairs = [(line["BT-131"], line["BT-146"]) for line in lines]
         exchanged = [
             (place, self._equations.number(o)) for pair in pairs for place, o in zip(pair, pair[::-1], strict=True)
@@ -200,7 +205,7 @@ class Hypotheses:
         rows = [it for it in wrong if self.calculations[it].equation.is_by_vat]
         sums = [it for it in wrong if self.calculations[it].equation.result == "BT-106"]
         if sums and rows and all(map(self._is_net_of, rows)):
-            yield Hypothesis(0, includes_vat=True, solved=frozenset((*rows, *sums)))
+            yield Hypothesis(_CERTAIN, includes_vat=True, solved=frozenset((*rows, *sums)))
 
     def _is_net_of(self, index: int) -> bool:
         """Return whether a taxable amount is what its lines are without VAT, as exactly as prices with cents say."""
@@ -276,9 +281,12 @@ class Hypotheses:
         return amount >= _MIN_GROUP and all(it.net_amount.number != amount for it in self._invoice.lines)
 
     def _of_line(self, index: int, line: Any) -> Iterator[Hypothesis]:
-        """Yield the hypothesis that a line lacks the allowance or charge that its net amount contains."""
-        difference = self._equations.difference(index)
-        if self.calculations[index].equation.result == "BT-131" and difference:
+        """Yield the hypothesis that a line lacks the allowance or charge that its net amount contains.
+
+        It is less than what quantity and price give.
+        """
+        difference, calculated = self._equations.difference(index), self._equations.sums[index] or _ZERO
+        if self.calculations[index].equation.result == "BT-131" and difference and abs(difference) < abs(calculated):
             number, group = ("BT-141", "BG-28") if difference > 0 else ("BT-136", "BG-27")
             yield Hypothesis(4, summands=(Summand(number, abs(difference), line),), missing=group)
 
@@ -348,7 +356,12 @@ def _prior(operand: Operand, value: Decimal) -> int:
         return (_UNLIKELY if operand.term in _OF_PRICES else 3) if operand.is_optional else 0
     if _is_slip(number, value):
         return 0
-    return 3 if _decimals(value) <= max(_decimals(number), _MAX_DECIMALS) else _FRACTION
+    return 3 if _is_as_exact(value, number) else _FRACTION
+
+
+def _is_as_exact(value: Decimal, stated: Decimal) -> bool:
+    """Return whether a number has no more decimals than the stated one, or than an amount."""
+    return _decimals(value) <= max(_decimals(stated), _MAX_DECIMALS)
 
 
 def _decimals(number: Decimal) -> int:
@@ -362,7 +375,9 @@ def _prior_of_all(values: Sequence[tuple[Operand, Decimal]]) -> int:
     factors = {value / number for operand, value in values if (number := operand.number)}
     if len(factors) == 1 and (-next(iter(factors)) == 1 or next(iter(factors)).normalize().as_tuple().digits == (1,)):
         return 0
-    return 1 if len(factors) == 1 else 3
+    if len(factors) == 1:
+        return 1
+    return max(3 if _is_as_exact(value, operand.number or _ZERO) else _UNLIKELY for operand, value in values)
 
 
 def _is_slip(one: Decimal, other: Decimal) -> bool:

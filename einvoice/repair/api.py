@@ -15,6 +15,7 @@ from einvoice.causes.change import Change
 from einvoice.causes.collection import Causes
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Line
+from einvoice.reconciliation.hypotheses import Hypothesis
 from einvoice.repair.case import Case, is_malformed, needs_no_action, plain_path
 from einvoice.repair.evidence import judged
 from einvoice.repair.missing import MISSING_ELEMENT, MissingFacts
@@ -132,7 +133,22 @@ class Diagnosis:
             terms=tuple(dict.fromkeys(term for change in changes for term in change.terms)),
             location=self._places.at(self._steps.place(explained.trials[0].proposal)),
             lang=self._result.lang,
+            **self._lacking(findings),
         )
+
+    def _lacking(self, findings: Sequence[Finding]) -> Mapping[str, Any]:
+        """Return the allowance or charge that a line may lack instead, as likely as another number is; {} for none."""
+        for first, *others in self.case.hypotheses.explanations:
+            for it in others:
+                places = self.case.hypotheses.rules(it) if it.missing and it.prior <= first.prior + 1 else ()
+                if places and all(any(self._is_about(finding, *place) for place in places) for finding in findings):
+                    return self._group(it, findings[0])
+        return {}
+
+    def _group(self, hypothesis: Hypothesis, finding: Finding) -> Mapping[str, Any]:
+        """Return a missing group as attributes of a cause."""
+        lines = all_lines(self.case, [self._own(finding).location.node])
+        return {"missing": hypothesis.missing, "lines": lines, "amount": hypothesis.summands[0].amount}
 
     def _findings(self, positions: Iterable[int]) -> tuple[Finding, ...]:
         found = [self._originals[it] for it in sorted(positions) if it in self._originals]
@@ -176,9 +192,7 @@ class Diagnosis:
                 yield self._cause(group, _WITH_VAT, includes_vat=True)
             elif group:
                 terms = tuple(dict.fromkeys((first.missing, *group[0].terms)))
-                lines = all_lines(self.case, [self._own(group[0]).location.node])
-                amount = first.summands[0].amount
-                yield self._cause(group, terms, missing=first.missing, lines=lines, amount=amount)
+                yield self._cause(group, terms, **self._group(first, group[0]))
 
     def _cause(self, group: Sequence[Finding], terms: tuple[str, ...], **details: Any) -> Cause:
         """Return a cause without a change."""
