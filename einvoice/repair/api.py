@@ -20,6 +20,7 @@ from einvoice.repair.case import Case, is_malformed, needs_no_action, plain_path
 from einvoice.repair.evidence import judged
 from einvoice.repair.missing import MISSING_ELEMENT, MissingFacts
 from einvoice.repair.proposal import Combine, Proposal
+from einvoice.repair.proposals.surplus import FORBIDDEN
 from einvoice.repair.search import MAX_SECONDS, UNMAPPED, Explained, Search, Trial
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import RuleData
@@ -249,8 +250,13 @@ class Diagnosis:
         first = group[0]
         leading = (fact,) if fact else ()
         terms = tuple(dict.fromkeys((*leading, *first.terms)))
-        lines = all_lines(self.case, [own.location.node for own in (owns if fact else owns[:1])])
+        lines = all_lines(self.case, [self._around(own) for own in (owns if fact else owns[:1])])
         return self._cause(group, terms, missing=fact, lines=lines, is_empty=is_empty)
+
+    def _around(self, finding: Finding) -> Any:
+        """Return the element of a finding, or the one around it if it may not be there, such as that of a sub-line."""
+        node = finding.location.node
+        return node.getparent() if self.case.check_of(finding) == FORBIDDEN else node
 
     def _change(self, trial: Trial) -> Change:
         resolved = self._findings(trial.resolved)

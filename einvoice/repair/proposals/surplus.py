@@ -31,9 +31,10 @@ _REFUSED: Final = (
 """Codes of findings outside the rules that say an element or attribute must not be there."""
 _REPEATED: Final = "SCHEMA-REPEATED-ELEMENT"
 _NOT_BLANK: Final = "not_blank"
-_FORBIDDEN: Final = "forbidden"
+FORBIDDEN: Final = "forbidden"
+"""Check of syntax rules that an element may not be there."""
 _LIMITS: Final = ("at_most", "at_most_distinct")
-_FORBIDDING: Final = (_FORBIDDEN, *_LIMITS, _NOT_BLANK, "only_in", "only_if", "one_name_of")
+_FORBIDDING: Final = (FORBIDDEN, *_LIMITS, _NOT_BLANK, "only_in", "only_if", "one_name_of")
 """Checks of syntax rules that say the same."""
 _DIGIT: Final = re.compile("[0-9]")
 _CONTENT: Final = (
@@ -194,7 +195,7 @@ def _removals(case: Case, finding: Finding, node: Any) -> Iterator[tuple[Edit, .
         outer = parent
     if outer is not node and not "".join(outer.itertext(etree.Element)).strip():  # what only contains it is empty, too
         yield (Remove(case.xpath(outer)),)
-    if case.check_of(finding) == _FORBIDDEN and finding.values.get("count", 1) > 1:
+    if case.check_of(finding) == FORBIDDEN and finding.values.get("count", 1) > 1:
         like = [it for it in case.root.iter(node.tag) if _path(it) == _path(node)]
         if found := [it for it in like if not attribute or attribute in it.attrib]:
             yield tuple(_removal(case, it, attribute) for it in found)
