@@ -191,16 +191,16 @@ def _is_near(text: str, code: str) -> bool:
 
     >>> [_is_near(text, "EUR") for text in ("EUT", "UER", "EU", "EURO", "eur", "EAT", "RUE")]
     [True, True, True, True, True, False, False]
-    >>> _is_near("SUI", "SI")
-    False
+    >>> _is_near("SUI", "SI"), _is_near("1e3", "13")
+    (False, False)
     """
     one, other = (re.sub(r"[\W_]+", "", it).upper() for it in (text, code))
     if one == other:
         return True
     if min(len(one), len(other)) < _MIN_LENGTH or abs(len(one) - len(other)) > 1:
         return False
-    if len(one) > len(other) == _MIN_LENGTH and one.isalpha():
-        return False  # such as an abbreviation of a country beside the codes of others
+    if len(other) == _MIN_LENGTH and (other.isdigit() or (len(one) > len(other) and one.isalpha())):
+        return False  # numbers of two digits resemble each other by chance, as an abbreviation does codes of countries
     return is_slip(one, other)
 
 
