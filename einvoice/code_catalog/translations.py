@@ -84,7 +84,8 @@ class Translation:
             RuleError: a text quotes a value that the texts of the rule do not quote, or a key is unknown.
         """
         of_variants, stem, stated_as = self.table(_VARIANTS), _stem(entry), rule.stated_as if rule else ""
-        constants = {**constants, **of_variants.get(stated_as, {}), **of_variants.get(entry.code, {})}
+        for code in (rule.code if rule else "", stated_as, entry.code):  # that of the rule, if the release has another
+            constants = {**constants, **of_variants.get(code, {})}
         texts: dict[str, Any] = {}
         for key, table in ((f"{_FILES}.{stem}", self.table(_FILES).get(stem)),
                            (stated_as, self._tables.get(stated_as)),
