@@ -144,7 +144,7 @@ class Step:
         if self.kind == "combine":
             return self._combined(lang, table)
         words = _TEXTS[lang]
-        before, after = _quotable(*self._readable(lang))
+        before, after = self._readable(lang)
         if self.kind == "swap":
             other = replace(self, term=self.other).place(lang)
             return words[f"{table}_swap"].format(place=self._label(lang), other=other, before=before, after=after)
@@ -158,7 +158,7 @@ class Step:
         return words[key].format(place=place, before=before, after=after)
 
     def _readable(self, lang: Language) -> tuple[str, str]:
-        """Return the texts before and after; numbers and dates as prose has them unless only their form changes."""
+        """Return the texts before and after, escaped; numbers and dates as prose unless only their form changes."""
         texts = [it.strip() for it in (self.before, self.after) if it.strip()]
         datatype = "" if self.attribute or self.term not in terms() else term(self.term).datatype
         values: set[object] = set()
@@ -169,7 +169,7 @@ class Step:
         elif datatype == _DATE:
             values = {day for it in texts if (day := _day(it))}
         if not values or len(values) < len(texts):
-            return self.before, self.after
+            return _quotable(self.before, self.after)
         before, after = (_prose(self.term, it.strip(), lang) for it in (self.before, self.after))
         return before, after
 
@@ -205,13 +205,13 @@ def _entry(content: Content, key: str, lang: Language) -> str:
     """Return the text of a group in a pattern; "" if the group lacks a term of the pattern, or there is none."""
     try:
         texts = {number: _prose(number, text, lang) for number, text in content}
-        return quote(_TEXTS[lang].get(key, "").format_map(texts), limit=MAX_VALUE)
+        return _TEXTS[lang].get(key, "").format_map(texts)
     except KeyError:
         return ""
 
 
 def _prose(number: str, text: str, lang: Language) -> str:
-    """Return the text of a term as prose has it: numbers and dates as the language writes them.
+    """Return the text of a term as prose has it: numbers and dates as the language writes them, other texts escaped.
 
     >>> _prose("BT-9", "20261231", "de"), _prose("BT-106", "498.00", "de"), _prose("BT-9", "31.12.26", "de")
     ('31.12.2026', '498,00', '31.12.26')
@@ -219,7 +219,9 @@ def _prose(number: str, text: str, lang: Language) -> str:
     datatype = term(number).datatype
     if datatype == _DATE and (day := _day(text)):
         return format_date(day, lang)
-    return _formatted(text, lang, decimals=2 if datatype == _AMOUNT else 0) if datatype in _NUMBERS else text
+    decimals = 2 if datatype == _AMOUNT else 0
+    prose = _formatted(text, lang, decimals=decimals) if datatype in _NUMBERS else text
+    return quote(text, limit=MAX_VALUE) if prose == text else prose  # the blanks in a formatted number are ours
 
 
 def _day(text: str) -> datetime.date | None:
@@ -245,7 +247,7 @@ def _content(content: Content, key: str, lang: Language) -> str:
     first = _entry(content, key, lang)
     others = [it for it in content if not first or f"{{{it[0]}}}" not in words[key]]
     named = (words["content"].format(name=name(it, lang), text=_prose(it, text, lang)) for it, text in others)
-    return ", ".join((*filter(None, (first,)), *(quote(text, limit=MAX_VALUE) for text in named)))
+    return ", ".join((*filter(None, (first,)), *named))
 
 
 def term_label(number: str, lang: Language) -> str:
@@ -387,7 +389,7 @@ class Change:
         resolved, total = len(self.resolves), len(self.resolves) + len(self.remaining)
         key = "proof" if resolved > 1 else "proof_one"
         if resolved == total:
-            key = "proof_only" if total == 1 else "proof_all"
+            key = {1: "proof_only", 2: "proof_both"}.get(total, "proof_all")
         return _PROOF[lang or self.lang][key].format(resolved=resolved, total=total)
 
     def copy_text(self, lang: Language | None = None) -> str:

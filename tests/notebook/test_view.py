@@ -228,7 +228,7 @@ def test_causes_are_searched_when_they_are_shown(sample):
     assert '-    <cbc:TaxInclusiveAmount currencyID="EUR">41.33<' in details["changes"][0]["diff"]
     view.lang = "de"
     assert view._causes["title"] == "1 Ursache, 2 Befunde"
-    assert view._cause_details["changes"][0]["proof"] == "Mit dieser Änderung verschwinden alle 2 Befunde."
+    assert view._cause_details["changes"][0]["proof"] == "Mit dieser Änderung verschwinden beide Befunde."
     view.with_causes = False
     assert (view.cause, view._cause_details) == (-1, {})
     again = view.result.explore()

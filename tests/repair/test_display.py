@@ -36,7 +36,7 @@ def test_proof_counts_the_findings_that_disappear(causes, lang):
 def test_proof_of_a_change_that_resolves_everything(sample):
     text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
     (cause,) = einvoice.validate(text).causes()
-    assert cause.changes[0].proof("de") == "Mit dieser Änderung verschwinden alle 2 Befunde."
+    assert cause.changes[0].proof("de") == "Mit dieser Änderung verschwinden beide Befunde."
     assert codes(cause, "de") == "BR-CO-15, BR-CO-16"
 
 

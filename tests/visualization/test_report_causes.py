@@ -102,6 +102,8 @@ def test_a_question_lists_its_alternatives(sample):
     for change, item in zip(cause.changes, items, strict=True):
         assert change.text() in item
         assert "disappear" in item
+    assert [it.partition(":")[0] for it in items] == ["Either", *["Or"] * (len(items) - 1)]
+    assert not shown.find_class("proof")  # green, as if all of them were right
 
 
 @pytest.mark.parametrize(("lang", "words"), [("de", "nicht gesucht"), ("en", "not searched for")])

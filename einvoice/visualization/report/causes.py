@@ -93,9 +93,11 @@ def _change(change: Change, lang: Language, label: str) -> Markup:
     )
 
 
-def _alternatives(changes: Iterable[Change], lang: Language) -> Markup:
-    items = [tag("li", _limited(it.text(lang)), " ", _proof(it, lang)) for it in changes]
-    return join(tag("p", tag("strong", f"{LABELS[lang]['alternatives']}:"), class_="fix"), tag("ul", *items))
+def _alternatives(changes: Sequence[Change], lang: Language) -> Markup:
+    words = LABELS[lang]
+    texts = [words["or" if at else "either"].format(text=_limited(it.text(lang))) for at, it in enumerate(changes)]
+    items = [tag("li", text, " ", it.proof(lang)) for text, it in zip(texts, changes, strict=True)]
+    return join(tag("p", tag("strong", f"{words['alternatives']}:"), class_="fix"), tag("ul", *items))
 
 
 def _proof(change: Change, lang: Language) -> Markup:
