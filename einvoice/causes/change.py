@@ -137,6 +137,16 @@ class Step:
         attribute = self.element.partition("/@")[2]
         return attribute if self.term in terms() and not owner(self.term) else ""
 
+    @property
+    def _datatype(self) -> str:
+        """Datatype of the term; "" if an attribute is edited, or what is no term."""
+        return "" if self.attribute or self.term not in terms() else term(self.term).datatype
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the edited value is a number."""
+        return self._datatype in _NUMBERS
+
     def text(self, lang: Language, table: str = "change") -> str:
         """Return what the edit does, as a clause that begins with the place."""
         if self.kind == "whole":
@@ -151,7 +161,8 @@ class Step:
         if self.same and table == "cause":
             rows, label = row_list(self.same, lang), term_label(self.term, lang)
             return words["cause_remove_same_rows"].format(place=label, rows=rows, before=before)
-        key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
+        reason = self.reason or ("number" if self.is_number and table == "cause" and self.kind == "set" else "")
+        key = f"{table}_{self.kind}_{reason}" if reason else f"{table}_{self.kind}"
         if is_plural(self.term, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"
         place = self._marked(lang) if self.kind == "set" and self.contents else self.place(lang)
@@ -160,7 +171,7 @@ class Step:
     def _readable(self, lang: Language) -> tuple[str, str]:
         """Return the texts before and after, escaped; numbers and dates as prose unless only their form changes."""
         texts = [it.strip() for it in (self.before, self.after) if it.strip()]
-        datatype = "" if self.attribute or self.term not in terms() else term(self.term).datatype
+        datatype = self._datatype
         values: set[object] = set()
         if texts and datatype in _NUMBERS and _PLAIN.fullmatch(texts[-1]) and not readings(Value(texts[0])):
             texts = texts[1:]  # what stands there is no number in any form
@@ -373,8 +384,7 @@ class Change:
     @property
     def is_doubtful(self) -> bool:
         """Whether it replaces a number by another one that the rest of the invoice does not prove."""
-        replaced = (it for it in self.steps if it.kind == "set" and it.term in terms() and not it.attribute)
-        return self.applicability is QUESTION and any(term(it.term).datatype in _NUMBERS for it in replaced)
+        return self.applicability is QUESTION and any(it.kind == "set" and it.is_number for it in self.steps)
 
     def text(self, lang: Language | None = None) -> str:
         """Return what to change, in one sentence."""

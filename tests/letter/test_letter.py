@@ -57,7 +57,7 @@ def test_the_running_text_has_no_codes(one: Case, lang: str) -> None:
 
 def test_findings_of_one_cause_are_one_item() -> None:
     text = letter("a wrong amount of tax")
-    assert "„195,00“ statt „190,00“" in item(text)
+    assert "„195,00“, stimmig wäre „190,00“" in item(text)
     assert text.endswith("\nZu 1: Zeilen 57, 58, 60 der XML-Datei; BT-110, BT-117, BR-CO-14, BR-S-09, BR-CO-17\n")
     assert "\n2. " not in text
 
@@ -172,7 +172,7 @@ def test_the_letter_asks_about_a_line_that_does_not_add_up() -> None:
 def test_what_a_cause_explains_is_not_asked_again() -> None:
     edit = put("//cac:InvoiceLine/cbc:LineExtensionAmount", "1010.00")
     text = einvoice.validate(Case("", LARGE, (edit,)).xml()).letter("de", items=True)
-    assert "„1.010,00“ statt „1.000,00“" in item(text)
+    assert "„1.010,00“, stimmig wäre „1.000,00“" in item(text)
     assert "PLAUS-LINE-AMOUNT" in text
     assert "\n2. " not in text
 
