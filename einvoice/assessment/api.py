@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -15,7 +16,7 @@ from einvoice.assessment.values import Values
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import leading
 from einvoice.model.values import Date
-from einvoice.result import Finding, ValidationResult
+from einvoice.result import Finding, Layer, ValidationResult
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.releases import releases
 from einvoice.validation.findings import FindingBuilder
@@ -45,7 +46,7 @@ def assess(
     profile = result.identity.specification.facturx_profile
     not_invoice = result.identity.profile if profile in known.not_invoice else ""
     # the pages of the PDF, not its data, have to state what the law requires if the data are no invoice
-    missing = _missing_items(result, known) if items and not (not_invoice and result.container) else ()
+    layers, missing = _missing_items(result, known) if items and not (not_invoice and result.container) else ((), ())
     facts = frozenset((*exceptions, *_facts(result, known, missing)))
     issuer = invoice.buyer if "self_billed" in facts else invoice.seller
     values = Values.of(invoice, result.findings, str(issuer.name or ""), when or _today())
@@ -55,6 +56,7 @@ def assess(
         profile=not_invoice,
         errors=errors,
         items=missing,
+        layers=layers,
         supply_date=day,
         transition=_follows(known, invoice, day),
         values=values,
@@ -138,15 +140,31 @@ def _applies(table: Mapping[str, Any], invoice: Invoice, day: datetime.date | No
     return "until" not in table or (day is not None and day.isoformat() <= table["until"])
 
 
-def _missing_items(result: ValidationResult, known: Law) -> tuple[Finding, ...]:
-    """Return what the law requires and EN 16931 does not; the rules run on the invoice that was validated."""
+def _missing_items(result: ValidationResult, known: Law) -> tuple[tuple[Layer, ...], tuple[Finding, ...]]:
+    """Return the rule sets of the law, and what it requires and EN 16931 does not, in the validated invoice."""
     data = with_items(known, result.options.data)
     sets = releases(data).sets
     stack = [(name, sets[name].newest) for name in known.rulesets]
     selection = select(replace(result.identity, data=data), replace(result.options, data=data))
     build = FindingBuilder(result.document.data, result.invoice, selection, False, result.lang)
     found = FindingsByCode()
-    for violation in engine.rulebook(data).program(result.identity.syntax, stack).run(result.invoice):
+    program = engine.rulebook(data).program(result.identity.syntax, stack)
+    for violation in program.run(result.invoice):
         rule = violation.rule
         found.add(rule.code, rule.severity, partial(build.of_rule, violation, rule.layer))
-    return tuple(found.findings())
+    numbers = Counter(layer for _, layer in {(rule.code, rule.layer) for rule in program.rules})
+    layers = (
+        Layer(
+            it.name,
+            sets[it.name].title,
+            it.version,
+            date=it.date,
+            sha256=it.sha256,
+            rules=numbers[it.name],
+            kind=it.kind,
+            label=it.label,
+        )
+        for it in program.layers
+        if it.name in known.rulesets
+    )
+    return tuple(layers), tuple(found.findings())

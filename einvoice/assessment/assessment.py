@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from einvoice.assessment.law import BUSINESS_RULE, CONTENT, FORMAT, Classification, Law
+from einvoice.assessment.law import BUSINESS_RULE, CONTENT, FORMAT, STATES, UNCLEAR, Classification, Law
 from einvoice.assessment.values import Values
 from einvoice.localization import Language, choose
 from einvoice.localization.formatting import format_date
 from einvoice.model.terms import leading
 from einvoice.render.text import capitalize
-from einvoice.result import Finding
+from einvoice.result import Finding, Layer
 
 _LABELS: Final = ("title", "steps", "errors", "contested", "items")
 """Texts of the law that a display of the plain data needs."""
@@ -81,6 +81,11 @@ class ClassSummary(NamedTuple):
     meaning: str
 
 
+def _note_state(known: dict[str, str], item: str, state: str) -> None:
+    """Note what is wrong with an item; findings that differ in it leave open which it is."""
+    known[item] = state if known.get(item, state) == state else UNCLEAR
+
+
 @dataclass(frozen=True, repr=False)
 class Assessment:
     """What an invoice and its errors mean for the recipient under the VAT law of a country. It is no advice.
@@ -92,6 +97,7 @@ class Assessment:
         profile: name of the Factur-X profile for which the document is no e-invoice; "" for none.
         errors: the errors of the result, each with its class.
         items: what the law requires and EN 16931 does not, as information; `is_valid` of the result ignores it.
+        layers: the rule sets that found the `items`; empty if they were not asked for.
         supply_date: last day of the supply; None if the invoice does not state it.
         transition: what holds for another invoice with this date of supply, as `key`, `source` and `text` by language.
         values: what texts quote from the invoice.
@@ -104,6 +110,7 @@ class Assessment:
     profile: str
     errors: tuple[AssessedError, ...]
     items: tuple[Finding, ...]
+    layers: tuple[Layer, ...]
     supply_date: datetime.date | None
     transition: Mapping[str, Any]
     values: Values
@@ -164,15 +171,28 @@ class Assessment:
 
     def fill(self, text: str, lang: Language) -> str:
         """Return a text of the law with the values of the invoice in place of its placeholders."""
-        return text.format(items=self._items(lang), **self.values.texts(self.law, lang))
+        return text.format(
+            items=self._items(lang), concerned=", ".join(self._concerned(lang)), **self.values.texts(self.law, lang)
+        )
 
     def _items(self, lang: Language) -> str:
-        """Return the items of the law that are missing or wrong, with their sources."""
-        known = (
-            it.classification for it in self.errors if CONTENT in (it.error_class, *it.classification.other_classes)
-        )
-        items = [f"{choose(it.item, lang)} ({it.source})" for it in known if it.item]
-        return ", ".join(dict.fromkeys((*items, *(self.law.item_name(it, lang) for it in self.items))))
+        """Return the items of the law that are affected, as a sentence by what is wrong with them: "Missing: …"."""
+        named: dict[str, list[str]] = {}
+        for name, state in self._concerned(lang).items():
+            named.setdefault(state, []).append(name)
+        texts = (self.law.text(state, lang).format(items=", ".join(named[state])) for state in STATES if state in named)
+        return " ".join(texts)
+
+    def _concerned(self, lang: Language) -> Mapping[str, str]:
+        """Return the items of the law that are affected, with their sources, and what is wrong with each."""
+        known: dict[str, str] = {}
+        for it in self.errors:
+            item = it.classification
+            if CONTENT in (it.error_class, *item.other_classes) and item.item:
+                _note_state(known, f"{choose(item.item, lang)} ({item.source})", self.law.state(it.finding))
+        for finding in self.items:
+            _note_state(known, self.law.item_name(finding, lang), self.law.state(finding))
+        return known
 
     def _own_facts(self) -> Iterator[str]:
         """Yield the facts that the classes of the errors decide."""
@@ -183,6 +203,7 @@ class Assessment:
             yield self.transition["key"]
         if self.items:
             yield "items"
+        yield from set(self._concerned(self.lang).values())
         yield from (it.error_class for it in self.errors if it.error_class != CONTENT)
         concerned = [it for it in self.errors if CONTENT in (it.error_class, *it.classification.other_classes)]
         is_certain = any(it.error_class == CONTENT and not it.is_maybe_harmless for it in concerned)

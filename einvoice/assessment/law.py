@@ -23,6 +23,10 @@ CONTENT: Final = "content"
 BUSINESS_RULE: Final = "business_rule"
 BY_TERM: Final = "by_term"
 NOT_AN_ERROR: Final = "severity"
+UNCLEAR: Final = "item_unclear"
+_WRONG: Final = "item_wrong"
+STATES: Final = ("item_missing", "item_incomplete", _WRONG, UNCLEAR)
+"""What can be wrong with an item of the law, in the order of texts."""
 _FILE: Final = "law.toml"
 _CASES: Final = "cases.toml"
 
@@ -71,6 +75,7 @@ class Law:
         cases = cache.toml(folder / _CASES)
         self.steps: Sequence[str] = cases["steps"]
         self.fact_codes: Mapping[str, Sequence[str]] = cases["facts"]
+        self._states: Mapping[str, Sequence[str]] = cases["states"]
         self._report: Mapping[Language, Mapping[str, str]] = cases["report"]
         self.questions: Sequence[str] = cases["questions"]
         self._cases: Sequence[Mapping[str, Any]] = cases["cases"]
@@ -90,9 +95,17 @@ class Law:
         fact = next((it for it in self.questions if matches(self.fact_codes.get(it, ()), code)), None)
         return self.case(f"question_{fact}", frozenset(), lang) if fact else ""
 
+    def state(self, finding: Finding) -> str:
+        """Return what a finding says of the item of the law that it is about: one of `STATES`."""
+        name = f"{finding.code} {finding.situation}"
+        stated = str(finding.values.get("actual", finding.values.get("found", ""))).strip()
+        known = next((state for state, codes in self._states.items() if matches(codes, name)), _WRONG)
+        return UNCLEAR if known == _WRONG and not stated else known
+
     def item_name(self, finding: Finding, lang: Language) -> str:
         """Return the name of the item of the law that a missing item is about, with its source; else its title."""
-        item = next((it for it in self._data["items"] if leading(finding.terms) in it["terms"]), None)
+        items, term = self._data["items"], leading(finding.terms)
+        item = next((it for it in items if term in it["terms"] or finding.code in it.get("codes", ())), None)
         return f"{choose(item['name'], lang)} ({item['source']})" if item else finding.title(lang)
 
     def report_words(self, lang: Language) -> Mapping[str, str]:

@@ -31,6 +31,7 @@ class Values:
         currency: of the amounts (BT-5).
         amount: amount due (BT-115).
         due_date: day on which it is due (BT-9), the first of several.
+        net: total without VAT (BT-109).
         vat: total VAT amount (BT-110), or the sum of those by rate (BT-117).
         picture: the amount due, or else the total with VAT, as the PDF pages show it, if it differs.
         issue_date: date of issue (BT-2).
@@ -41,6 +42,7 @@ class Values:
     currency: str
     amount: Decimal | None
     due_date: datetime.date | None
+    net: Decimal | None
     vat: Decimal | None
     picture: str
     issue_date: datetime.date | None
@@ -51,14 +53,15 @@ class Values:
         """Return the values of an invoice with these findings."""
         shown = {leading(it.terms): str(it.values.get("actual", "")) for it in findings if it.layer == "pdf"}
         picture = next(filter(None, map(shown.get, _TOTALS)), "")
-        numbers = [it.tax_amount.number for it in invoice.vat_breakdown]
-        by_rate = sum((it for it in numbers if isinstance(it, Decimal)), Decimal(0))
-        amounts = (invoice.totals.due.number, invoice.vat_total.number or by_rate)
-        amount, vat = (it if isinstance(it, Decimal) else None for it in amounts)
+        stated = (it.tax_amount.number for it in invoice.vat_breakdown)
+        numbers = [it for it in stated if isinstance(it, Decimal)]
+        by_rate = sum(numbers, Decimal(0)) if numbers else None
+        amounts = (invoice.totals.due.number, invoice.totals.net.number, invoice.vat_total.number or by_rate)
+        amount, net, vat = (it if isinstance(it, Decimal) else None for it in amounts)
         dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
         dates += [it.due_date for it in invoice.payment_means]
         due = next((it.date for it in dates if isinstance(it.date, datetime.date)), None)
-        return cls(issuer, str(invoice.currency or ""), amount, due, vat, picture, invoice.issue_date.date, today)
+        return cls(issuer, str(invoice.currency or ""), amount, due, net, vat, picture, invoice.issue_date.date, today)
 
     def texts(self, law: Law, lang: Language) -> Mapping[str, str]:
         """Return the values by the placeholders of the law's texts."""
@@ -69,6 +72,9 @@ class Values:
         return {
             "seller": quote(self.issuer, limit=_MAX_NAME) or law.text("no_issuer", lang),
             "amount": amount,
+            "due_date": _date(self.due_date, lang),
+            "net": self._money(self.net, lang),
+            "stated_vat": self._money(self.vat, lang),
             "due": due.format(amount=amount, date=_date(self.due_date, lang)) if self.amount is not None else amount,
             "vat": self._money(self.vat, lang) or law.text("no_vat", lang),
             "picture": f"{quote(self.picture)} {self.currency}" if self.picture else law.text("another_amount", lang),

@@ -55,10 +55,10 @@ ASK, TELL, NOTHING = "Ask for a correction: from Werkstatt am Kanal GmbH;", "Iss
 ASK_E_INVOICE = "Ask for an e-invoice: from"
 ANSWERS = {
     "complete": ("yes.", "39.14 EUR is deductible", "yes, 264.04 EUR, due on 2026-12-20", NOTHING),
-    "no date of supply": ("yes, but without", "Missing or incomplete: date of supply (§ 14 Abs. 4 Nr. 6", "yes,", ASK),
+    "no date of supply": ("yes, but without", "Missing: date of supply (§ 14 Abs. 4 Nr. 6", "yes,", ASK),
     "no number": (
         "yes, but without",
-        "Missing or wrong: invoice number (§ 14 Abs. 4 Nr. 4 UStG)",
+        "Missing: invoice number (§ 14 Abs. 4 Nr. 4 UStG)",
         "yes, 1,190.00 EUR, due on 2026-12-20",  # in CII, the payment terms have the day
         ASK,
     ),
@@ -100,15 +100,14 @@ OTHERS = {
 def test_the_recipient_is_answered(name: str) -> None:
     found = einvoice.validate((OTHERS.get(name) or named(name)).xml(), lang="en").assessment(when=TODAY)
     assert found is not None
-    steps = found.steps("en")
+    checked, *steps, kept = found.steps("en")
     assert [it.partition(":")[0] for it in steps[:3]] in (
         ["Book", "Input VAT", "Pay"],
         ["Book", "Input VAT", "Set off"],
     )
     assert [text for text, said in zip(steps, ANSWERS[name], strict=False) if said not in text] == []
-    kept, checked = steps[-2:]
     assert kept.startswith("Keep: at least until 2034-12-31 (8 years from the end of the year of issue, § 14b (1) UStG")
-    assert checked.startswith("Check yourself: ")
+    assert checked.startswith("Check yourself, before booking and paying: ")
 
 
 def test_an_invoice_that_is_not_issued_yet_is_asked_about() -> None:
@@ -135,7 +134,63 @@ def test_the_pages_of_a_pdf_are_the_invoice_if_its_data_are_none() -> None:
     assert step(found, "Book") == "Book: yes, by the PDF. The PDF is the invoice; the data (XML) in it are not."
     assert "yes, if the supply took place by 2026-12-31 and the PDF shows all items" in step(found, "Input VAT")
     assert "the turnover of the issuer in 2026 was at most EUR 800,000" in step(found, "Input VAT")
-    assert "whether the PDF shows all required items" in step(found, "Check yourself")
+    check = step(found, "Check yourself, before booking and paying")
+    assert "whether the PDF shows all required items" in check
+    assert "If a required item is missing in the PDF, do not deduct input VAT yet" in check
+    assert "if the PDF shows the same amount and the supply is as ordered" in step(found, "Pay")
+    asked = step(found, "Ask for an e-invoice")
+    assert "supplies until 2027-12-31 not even then if the turnover of the issuer in 2026 was at most" in asked
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "says"),
+    [
+        ("no number", "a required item is missing", "Missing: invoice number ("),
+        ("no name of the seller", "a required item is incomplete", "Incomplete: name and address of the seller ("),
+        ("a wrong amount of tax", "a required item is not right", "Not right: VAT rate and VAT amount ("),
+        (
+            "self-billing as invoice",
+            "an item that § 14 UStG requires is missing",
+            "Missing: designation as “Gutschrift”",
+        ),
+        (
+            "several gaps",
+            "items that § 14 UStG requires are missing or incomplete",
+            "Missing: date of supply (§ 14 Abs. 4 Nr. 6 UStG). Incomplete: name and address of the buyer (",
+        ),
+    ],
+)
+def test_what_is_missing_is_not_called_wrong(name: str, head: str, says: str) -> None:
+    found = assessed(named(name))
+    assert found.case("head", "en") == head
+    assert says in step(found, "Input VAT")
+
+
+def test_whether_an_item_is_missing_stays_open_if_the_finding_does_not_tell() -> None:
+    found = assessed(SUBTOTAL)
+    assert "Missing or not right: net amounts by VAT rate and exemption (" in step(found, "Input VAT")
+    assert "Not right: VAT rate and VAT amount (" in step(found, "Input VAT")
+
+
+def test_own_message_and_answer_are_kept_and_a_correction_longer() -> None:
+    (kept,) = (it for it in assessed(named("a wrong amount due")).steps("de") if it.startswith("Aufbewahren"))
+    assert "die eigene Nachricht an den Aussteller und seine Antwort" in kept
+    assert "8 Jahre ab Ende des Jahres, in dem sie ausgestellt ist" in kept
+
+
+@pytest.mark.parametrize(
+    ("lang", "day", "limit"),
+    [
+        ("de", "15.10.2025", "spätere Änderungen sind nicht berücksichtigt"),
+        ("en", "2025-10-15", "later changes are not included"),
+        ("fr", "15/10/2025", "les changements ultérieurs ne sont pas pris en compte"),
+    ],
+)
+def test_the_note_claims_no_newer_law_than_its_source(lang: str, day: str, limit: str) -> None:
+    note = assessed(named("complete")).note(lang)
+    assert day in note
+    assert limit in note
+    assert tomllib.loads((law("de").folder / "law.toml").read_text("utf-8"))["as_of"] == "2025-10-15"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import datetime
 
 import einvoice
 from einvoice.visualization import report_html
-from tests.assessment.cases import DRAFT, INVALID, LARGE, NO_DATE, VALID, XRECHNUNG, Case
+from tests.assessment.cases import DRAFT, DROP, INVALID, LARGE, NO_DATE, VALID, XRECHNUNG, Case
 
 GAPS = next(it for it in VALID if it.name == "several gaps")
 TAX = next(it for it in INVALID if it.name == "a wrong amount of tax")
@@ -16,7 +16,9 @@ def test_the_head_says_what_the_verdict_does_not() -> None:
     result = einvoice.validate(GAPS.xml(), lang="de")
     plain, html = (report_html(result, assessment=it) for it in (None, result.assessment()))
     assert "✓ Gültig" in plain
-    assert "! Format gültig, aber eine Pflichtangabe (§ 14 UStG) fehlt oder ist unvollständig" in html
+    assert "! Format gültig, aber Pflichtangaben (§ 14 UStG) fehlen oder sind unvollständig" in html
+    assert "hält alle Regeln ein" in plain
+    assert "hält alle Regeln ein" not in html
     assert 'class="verdict attention"' in html
     assert "✓ Gültig" not in html
 
@@ -53,6 +55,8 @@ def test_findings_about_the_picture_are_one_table() -> None:
     assert (plain.count(title), html.count(title)) == (len(found), 1)
     assert html.count("<td>284,04</td><td>264,04</td>") == len(found)
     assert "284,04 EUR in den Daten (XML), 264,04 EUR im Bild" in html
+    assert "sie ändern das Ergebnis der Rechnung nicht" in plain
+    assert "sie ändern das Ergebnis der Rechnung nicht" not in html
 
 
 def test_information_that_matters_for_vat_is_not_called_for_the_record() -> None:
@@ -69,7 +73,8 @@ def test_changes_are_those_of_the_issuer() -> None:
     plain, html = (report_html(result, assessment=it) for it in (None, result.assessment()))
     assert "Was zu tun ist:" in plain
     assert "Was zu tun ist:" not in html
-    assert html.count("Was der Aussteller ändert:") == plain.count("Was zu tun ist:")
+    changed = html.count("Was der Aussteller ändert:") + html.count("Vorschlag für den Aussteller:")
+    assert changed == plain.count("Was zu tun ist:")
 
 
 def test_no_line_breaks_within_a_code() -> None:
@@ -82,3 +87,40 @@ def test_the_amount_of_a_credit_note_is_not_one_to_pay() -> None:
     html = report_html(result, assessment=result.assessment())
     assert "Gutgeschrieben" in html
     assert "Zahlbetrag" not in html
+
+
+def test_the_check_by_the_law_is_among_the_rule_sets() -> None:
+    result = einvoice.validate(GAPS.xml(), lang="de")
+    plain, html, without = (
+        report_html(result, assessment=it) for it in (None, result.assessment(), result.assessment(items=False))
+    )
+    assert '§ 14 UStG</th><td>Pflichtangaben nach §§ 14, 14a UStG, die EN 16931 nicht verlangt, 1.0<div class="' in html
+    assert html.count("3 Hinweise</td>") == 1
+    assert "§ 14 UStG</th>" not in plain + without
+
+
+def test_amounts_and_due_date_are_always_shown() -> None:
+    result = einvoice.validate(Case("", {**LARGE, "due_date": DROP}).xml(), lang="de")
+    html = report_html(result, assessment=result.assessment())
+    for label, text in (
+        ("Gesamt netto", "1.000,00 EUR"),
+        ("Umsatzsteuer", "190,00 EUR"),
+        ("Fällig am", "nicht angegeben"),
+    ):
+        assert f"{label}</th><td>{text}</td>" in html
+
+
+def test_the_amount_of_data_that_are_no_invoice_is_compared_with_the_pdf() -> None:
+    pdf = einvoice.generate({**DRAFT, "profile": "MINIMUM", "format": "ZUGFERD"}).pdf
+    result = einvoice.validate(pdf, lang="de")
+    html = report_html(result, assessment=result.assessment())
+    assert "264,04 EUR nach den Daten (XML); mit dem PDF vergleichen" in html
+    assert "Was der Aussteller ändern kann:" in html
+
+
+def test_the_zone_of_the_time_is_named() -> None:
+    result = einvoice.validate(GAPS.xml(), lang="de")
+    when = datetime.datetime(2026, 11, 27, 23, 5, tzinfo=datetime.UTC)
+    plain, html = (report_html(result, assessment=it, when=when) for it in (None, result.assessment()))
+    assert "27.11.2026, 23:05 UTC</td>" in plain
+    assert "27.11.2026, 23:05 Uhr Weltzeit (UTC); in Deutschland eine Stunde später, zur Sommerzeit zwei</td>" in html

@@ -113,14 +113,14 @@ def _of_severity(
 
 def _finding(same: _Same, lang: Language, words: Mapping[str, str], causes: Mapping[int, int]) -> Markup:
     first = same[0]
-    cause = causes.get(id(first))
+    cause, label = causes.get(id(first)), words.get(f"fix_{first.severity}", words["fix"])
     fix = words["see_cause"].format(number=cause) if cause else first.fix(lang)
     if len({it.terms for it in same}) > 1:
         return tag(
             "div",
             _head(first, lang),
             _compared(same, lang, words),
-            _labelled(words["fix"], fix, "fix"),
+            _labelled(label, fix, "fix"),
             class_="finding",
         )
     return tag(
@@ -129,7 +129,7 @@ def _finding(same: _Same, lang: Language, words: Mapping[str, str], causes: Mapp
         tag("p", " · ".join(_about(same, lang)), class_="where"),
         tag("p", first.explanation(lang)),
         _numbers(first, lang) if len(same) == 1 else EMPTY,
-        _labelled(words["fix"], fix, "fix"),
+        _labelled(label, fix, "fix"),
         _labelled(words["severity"], _override(first, lang), "more"),
         *(_labelled(words["note"], text, "more") for text in _notes(first, lang)),
         _differences(same, lang),

@@ -114,6 +114,8 @@ def report_html(
     words = {**WORDS[lang], **(assessment.law.report_words(lang) if assessment else {})}
     invoice, file = _invoice(result, assessment, lang, words), _file(result, lang, when, words)
     document = tag("h2", words["document"])
+    layers = (*result.stack.layers, *(assessment.layers if assessment else ()))
+    shown = (*result.findings, *(assessment.items if assessment else ()))
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
         _verdict(result, assessment, lang, words),
@@ -121,9 +123,9 @@ def report_html(
         document,
         _pair(*(file[::2], file[1::2]) if assessment else (invoice, file)),
         _identifiers(result, lang, words),
-        causes(found, len(result.findings), lang, words["fix"] if assessment else ""),
+        causes(found, len(result.findings), lang, words["change"] if assessment else ""),
         findings(result.findings, lang, words, numbered(found) if assessment else {}),
-        _rules(result, lang),
+        _rules(layers, shown, lang),
         tag("p", WORDS[lang]["about"], class_="about"),
     )
     missing = tag("p", label("unshown", lang), class_="about") if REPLACEMENT in html else EMPTY
@@ -145,9 +147,10 @@ def _verdict(
     result: ValidationResult, assessment: Assessment | None, lang: Language, words: Mapping[str, str]
 ) -> Markup:
     kind = "valid" if result.is_valid else "invalid"
-    state = kind if result.findings or not result.is_valid else "clean"
+    head = assessment.case("head", lang) if assessment else ""
+    state = kind if result.findings or not result.is_valid or head else "clean"
     title = words[kind]
-    if assessment and (head := assessment.case("head", lang)):
+    if head:
         title = words["attention" if result.is_valid else "in_doubt"].format(head=head)
         kind = "attention" if result.is_valid else kind
     return tag(
@@ -177,6 +180,11 @@ def _invoice(
         ("BT-44", _short(summary.buyer)),
         ("BT-115", (assessment and _doubtful_amount(assessment, lang, words)) or _short(f"{due} {summary.currency}")),
     )
+    if assessment:
+        terms = (("BT-109", "{net}"), ("BT-110", "{stated_vat}"), ("BT-9", "{due_date}"))
+        net, vat, day = ((term, assessment.fill(it, lang) or words["not_stated"]) for term, it in terms)
+        *parties, payable = invoice
+        invoice = (*parties, net, vat, payable, day)
     is_self_billed = assessment is not None and "self_billed" in assessment.facts
     kind = "_self_billed" if is_self_billed else "_credit_note" if result.invoice.is_credit_note else ""
     return [(words.get(number + kind) or words.get(number) or label(number, lang), it) for number, it in invoice]
@@ -186,6 +194,7 @@ def _doubtful_amount(assessment: Assessment, lang: Language, words: Mapping[str,
     """Return the amount due with what is doubtful about it; "" for nothing."""
     facts = assessment.facts
     key = "two_amounts" if "picture_amount" in facts else "unclear_amount" if facts & {"amounts", "amount_due"} else ""
+    key = key or ("data_amount" if assessment.profile and "pdf" in facts else "")
     return assessment.fill(words[key], lang) if key else ""
 
 
@@ -194,9 +203,9 @@ def _file(result: ValidationResult, lang: Language, when: datetime.datetime, wor
     return [
         (words["file"], _short(result.filename)),
         (words["format"], _short(declared(result, lang))),
-        *_container(result, lang),
+        *_container(result, words),
         (words["mode"], words[result.stack.mode]),
-        (words["when"], _moment(when, lang)),
+        (words["when"], _moment(when, lang, words)),
     ]
 
 
@@ -219,16 +228,17 @@ def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
     return tag("table", tag("tbody", *shown), class_="facts") if shown else EMPTY
 
 
-def _container(result: ValidationResult, lang: Language) -> Iterable[tuple[str, str]]:
-    container, words = result.container, WORDS[lang]
+def _container(result: ValidationResult, words: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    container = result.container
     if container is not None:
         yield words["embedded"], _short(container.name)
         yield words["container"], words["container_fine" if container.is_valid else "container_found"]
 
 
-def _moment(when: datetime.datetime, lang: Language) -> str:
+def _moment(when: datetime.datetime, lang: Language, words: Mapping[str, str]) -> str:
     utc = when.astimezone(datetime.UTC)
-    return f"{formatting.format_date(utc.date(), lang)}, {utc:%H:%M} UTC"
+    pattern = words.get("moment", "{date}, {time} UTC")
+    return pattern.format(date=formatting.format_date(utc.date(), lang), time=f"{utc:%H:%M}")
 
 
 def _compatibility_message(result: ValidationResult, lang: Language) -> Markup:
@@ -256,12 +266,12 @@ def _agreement(result: ValidationResult, lang: Language) -> Markup:
 # ---------------------------------------------------------------- rule sets
 
 
-def _rules(result: ValidationResult, lang: Language) -> Markup:
+def _rules(layers: Iterable[Layer], findings: Sequence[Finding], lang: Language) -> Markup:
     words = WORDS[lang]
     head = tag(
         "tr", *(tag("th", words[key], scope="col", **_numeric(key)) for key in ("layer", "rules", "number", "outcome"))
     )
-    rows = [_layer(layer, result, lang) for layer in result.stack.layers]
+    rows = [_layer(layer, findings, lang) for layer in layers]
     return join(
         tag("h2", words["applied_rule_sets"]),
         tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules"),
@@ -272,10 +282,10 @@ def _numeric(key: str) -> dict[str, str]:
     return {"class_": "n"} if key == "number" else {}
 
 
-def _layer(layer: Layer, result: ValidationResult, lang: Language) -> Markup:
+def _layer(layer: Layer, findings: Sequence[Finding], lang: Language) -> Markup:
     words = WORDS[lang]
     digest = tag("div", f"SHA-256 {layer.sha256}", class_="digest") if layer.sha256 else EMPTY
-    found = [finding for finding in result.findings if finding.layer == layer.name]
+    found = [finding for finding in findings if finding.layer == layer.name]
     return tag(
         "tr",
         tag("th", words.get(f"layer_{layer.name}") or layer.label or layer.name, scope="row"),
