@@ -127,11 +127,6 @@ class Law:
         meanings: dict[Language, str] = self._data["classes"][error_class]["meaning"]
         return choose(meanings, lang)
 
-    def letter(self, error_class: str, lang: Language) -> str:
-        """Return why a class requires a correction, for the issuer, with the placeholder `items`."""
-        texts: dict[Language, str] = self._data["classes"][error_class]["letter"]
-        return choose(texts, lang)
-
     def basis(self, error_class: str) -> str:
         """Return where a class is defined."""
         basis: str = self._data["classes"][error_class]["basis"]

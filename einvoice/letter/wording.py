@@ -26,6 +26,7 @@ _IN_BRACKETS: Final = re.compile(
 )
 _ALONE: Final = re.compile(_NUMBER)
 _QUOTATION: Final = re.compile(r"(„[^“]*“|“[^”]*”|«[^»]*»)")
+_QUOTED_NUMBER: Final = re.compile(r"([„“«]\s?[−\d][\d.,\u202f]*)(\s?[“”»])")
 _LABEL: Final = re.compile(rf"(.\s?)(.*) \(({_NUMBER})\)(\s?.)")
 
 
@@ -60,6 +61,15 @@ def addressed(text: str, lang: Language) -> str:
 @functools.cache
 def _parties() -> Mapping[Language, Mapping[str, str]]:
     return cache.toml(Path(__file__).with_name(_PARTIES))
+
+
+def with_currency(text: str, currency: str) -> str:
+    """Return a text in which numbers that are a quotation have a currency.
+
+    >>> with_currency("Change “7” to “1,190.00” in “line 1”.", "EUR")
+    'Change “7 EUR” to “1,190.00 EUR” in “line 1”.'
+    """
+    return _QUOTED_NUMBER.sub(rf"\1 {currency}\2", text) if currency else text
 
 
 def clauses(text: str) -> list[str]:

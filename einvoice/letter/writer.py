@@ -9,14 +9,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from einvoice.assessment import assess
-from einvoice.assessment.assessment import basis
 from einvoice.assessment.law import CONTENT
-from einvoice.letter.items import MAX_ITEMS, MAX_NAME, TEXTS, Item, Items
+from einvoice.letter.items import MAX_ITEMS, MAX_NAME, TEXTS, Item, Items, one_line
 from einvoice.letter.wording import addressed
 from einvoice.localization import Language, choose
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.quotation import quote
-from einvoice.render.text import capitalize
 
 if TYPE_CHECKING:
     from einvoice.assessment import Assessment
@@ -36,9 +34,10 @@ def letter(
     causes: Sequence[Cause] | None = None,
     by: datetime.date | None = None,
     when: datetime.date | None = None,
+    address: str = "",
 ) -> str:
     """Return the letter to the issuer; see `ValidationResult.letter`."""
-    return _Letter(result, assess(result, law, items, when), lang, items).text(causes, by)
+    return _Letter(result, assess(result, law, items, when), lang, items, address).text(causes, by)
 
 
 @dataclass(frozen=True)
@@ -50,18 +49,20 @@ class _Letter:
         assessment: its assessment, if a law applies.
         lang: language of the letter.
         items: whether to ask also about what is no error.
+        address: of the recipient; "" if only the invoice states it.
     """
 
     result: ValidationResult
     assessment: Assessment | None
     lang: Language
     items: bool
+    address: str
 
     def text(self, causes: Sequence[Cause] | None, by: datetime.date | None) -> str:
         """Return the letter; if there is nothing to ask, one sentence that says so."""
         words, assessment = self._words, self.assessment
         found = self._causes(causes)
-        items = Items(self.result, self.lang, self._is_self_billed)
+        items = Items(self.result, self.lang, self._is_self_billed, ", ".join(self.address.splitlines()))
         errors = list(items.errors(found))
         explained = {id(finding) for cause in found for finding in cause.findings}
         questions = list(items.questions(assessment, explained)) if assessment and self.items else []
@@ -73,7 +74,7 @@ class _Letter:
             return words[key].format(invoice=self._number, kind=self._kind) + "\n"
         request = "send" if errors or missing else "answer" if asked else "send_form"
         within = words["by"].format(date=format_date(by, self.lang)) if by else words["within"]
-        subject = "subject" if asked else "subject_form"
+        subject = {"send": "subject", "answer": "subject_question"}.get(request, "subject_form")
         listed = [f"{number}. {it.text}" for number, it in enumerate(asked[:MAX_ITEMS], 1)]
         if (left := len(asked) - MAX_ITEMS) > 0:
             listed.append(words["more"].format(count=left))
@@ -82,11 +83,11 @@ class _Letter:
             words["greeting"],
             words["opening" if asked else "opening_form"].format(invoice=self._described, kind=self._kind),
             *listed,
-            self._required_by(assessment, len(errors) + len(questions)) if assessment else "",
+            self._required_by(assessment, asked[:MAX_ITEMS]) if assessment else "",
             choose(form, self.lang) if form else "",
             words[request].format(within=within, kind=self._kind),
             words["close"],
-            "\n".join(filter(None, (words["regards"], self._sender))),
+            "\n".join(filter(None, (words["regards"], *self._sender))),
             self._software(asked[:MAX_ITEMS]),
         )
         return "\n\n".join(filter(None, paragraphs)) + "\n"
@@ -104,9 +105,13 @@ class _Letter:
         return self.assessment is not None and "self_billed" in self.assessment.facts
 
     @property
-    def _sender(self) -> str:
-        summary = self.result.summary
-        return quote(summary.seller if self._is_self_billed else summary.buyer, limit=MAX_NAME)
+    def _sender(self) -> tuple[str, ...]:
+        """Return name and address of the recipient; without an address, that of the invoice if it is complete."""
+        invoice = self.result.invoice
+        party = invoice.seller if self._is_self_billed else invoice.buyer
+        is_complete = party.address.line_1 and party.address.city
+        stated = one_line(party.address) if is_complete else ""
+        return quote(str(party.name or "").strip(), limit=MAX_NAME), self.address or stated
 
     @property
     def _number(self) -> str:
@@ -148,19 +153,24 @@ class _Letter:
         ]
         return "\n".join((words["software"], *notes)) if notes else ""
 
-    def _required_by(self, assessment: Assessment, before: int) -> str:
-        """Return why the law requires a correction; "" if no class of error and no missing item does.
-
-        The missing items have the numbers after the items `before` them.
-        """
+    def _required_by(self, assessment: Assessment, asked: Sequence[Item]) -> str:
+        """Return which items of the letter are about items of the law, and how they are corrected; "" if none is."""
         law, lang = assessment.law, self.lang
-        affected = [it.classification for it in assessment.errors if it.error_class == CONTENT]
-        items = dict.fromkeys(f"{choose(it.item, lang)} ({it.source})" for it in affected)
-        texts = [law.letter(CONTENT, lang).format(items="; ".join(items))] if items else []
-        if sources := "; ".join(dict.fromkeys(map(basis, assessment.further_items))):
-            numbers = [str(it) for it in range(before + 1, before + 1 + len(assessment.further_items))]
-            key = "points" if len(numbers) > 1 else "point"
-            points = self._words[key].format(numbers=", ".join(numbers[:-1]), last=numbers[-1])
-            texts.append(capitalize(law.text("letter_items", lang).format(points=points, sources=sources)))
+        names = {id(it): law.item_name(it, lang) for it in assessment.further_items}
+        for error in assessment.errors:
+            if error.error_class == CONTENT:
+                known = error.classification
+                names[id(error.finding)] = f"{choose(known.item, lang)} ({known.source})"
+        concerned = {
+            str(number): found
+            for number, item in enumerate(asked, 1)
+            if (found := [names[id(it)] for it in item.findings if id(it) in names])
+        }
+        texts = []
+        if concerned:
+            *others, last = concerned
+            points = self._words["points" if others else "point"].format(numbers=", ".join(others), last=last)
+            items = "; ".join(dict.fromkeys(name for found in concerned.values() for name in found))
+            texts.append(law.text("letter_items", lang).format(points=points, items=items))
         texts.append(assessment.case("letter", lang))
         return " ".join(it if self._is_self_billed else addressed(it, lang) for it in texts if it)

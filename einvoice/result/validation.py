@@ -231,6 +231,7 @@ class ValidationResult:
         causes: Sequence[Cause] | None = None,
         by: datetime.date | None = None,
         when: datetime.date | None = None,
+        address: str = "",
     ) -> str:
         """Return a letter that asks the issuer to correct the invoice, as plain text for a mail.
 
@@ -247,6 +248,8 @@ class ValidationResult:
             causes: from `causes`; by default they are searched.
             by: day until which an answer is asked for; by default 14 days.
             when: day of the letter, by which a date of issue is in the future; by default today.
+            address: of the recipient, for the signature and where the invoice states it incompletely; by default that
+                of the invoice, if it is complete.
 
         Returns:
             The letter; if there is nothing to ask, one sentence that says so.
@@ -257,7 +260,7 @@ class ValidationResult:
         from einvoice.letter import letter
 
         check_language(lang or self.lang)
-        return letter(self, lang or self.lang, law, items=items, causes=causes, by=by, when=when)
+        return letter(self, lang or self.lang, law, items=items, causes=causes, by=by, when=when, address=address)
 
     def fixed(self, *, unsafe: bool = False) -> Fixed:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.

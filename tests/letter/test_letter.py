@@ -11,7 +11,7 @@ import pytest
 import einvoice
 from einvoice.cli import main
 from einvoice.letter.wording import names_element, without_codes
-from tests.assessment.cases import DRAFT, INVALID, LARGE, VALID, Case, put
+from tests.assessment.cases import DRAFT, DROP, INVALID, LARGE, NO_DATE, VALID, Case, put
 from tests.helpers.corpora import CII, UBL
 
 SOFTWARE = re.compile(r"\n\n(Für Ihre Software|For your software|Pour votre logiciel) .*:\n")
@@ -45,6 +45,52 @@ def test_it_names_the_invoice_and_closes_like_a_letter(tmp_path: Path) -> None:
     assert f"\nKind regards\n{buyer(WRONG)}\n" in text
 
 
+def test_a_number_in_french_has_a_narrow_blank() -> None:
+    text = einvoice.validate(case("a wrong amount due").xml()).letter("fr")
+    assert "« 1\u202f190,50 EUR » en « 1\u202f190,00 EUR »" in text
+    assert "␣" not in text
+
+
+def test_points_about_the_law_are_named() -> None:
+    text = einvoice.validate(case("no town of the buyer").xml()).letter("de", items=True)
+    assert "\nZu Punkt 1: Nach deutschem Umsatzsteuerrecht " in text
+    assert "stehen: unser Name und unsere Anschrift (§ 14 Abs. 4 Nr. 1 UStG)." in text
+    number = put("/ubl:Invoice/cbc:ID", "")
+    both = Case("", {**LARGE, **NO_DATE, "buyer_reference": DROP}, (number, put("//cbc:PayableAmount", "1190.50")))
+    text = einvoice.validate(both.xml()).letter("de", items=True)
+    named = re.search(r"\nZu den Punkten ([\d, und]+): .*Rechnungsnummer .*; Zeitpunkt der Leistung ", text)
+    assert named
+    points = {it[0]: it for it in text.split("\n\n") if re.match(r"\d\. ", it)}
+    about = [any(word in points[it] for word in ("Rechnungsnummer", "Zeitpunkt")) for it in sorted(points)]
+    assert sorted(re.findall(r"\d", named[1])) == [
+        it for it, is_about in zip(sorted(points), about, strict=True) if is_about
+    ]
+    assert 0 < sum(about) < len(points)
+
+
+def test_the_correction_has_the_answers() -> None:
+    assert "Die richtigen Angaben gehören in diese Rechnung; eine Antwort allein ersetzt sie nicht." in letter(
+        "no number"
+    )
+
+
+def test_our_address_is_given() -> None:
+    result = einvoice.validate(case("no town of the buyer").xml())
+    plain, full = (result.letter("de", address=it) for it in ("", "Rathausplatz 1\n20095 Hamburg"))
+    assert "fehlt der Ort.\n   In der Rechnung steht: Rathausplatz 1, 20095\n   Unsere Bitte" in plain
+    assert "\nBezirksamt Musterstadt\n\n" in plain
+    assert "fehlt der Ort.\n   Unsere Anschrift: Rathausplatz 1, 20095 Hamburg\n   Unsere Bitte" in full
+    assert "\nBezirksamt Musterstadt\nRathausplatz 1\n20095 Hamburg\n" in full
+    assert "\nBezirksamt Musterstadt\nRathausplatz 1, 20095 Hamburg\n" in letter("no number")
+
+
+def test_an_account_is_confirmed_by_telephone() -> None:
+    result = einvoice.validate(Case("", {**LARGE, "payment.iban": "DE02120300000000202052"}).xml())
+    text = result.letter("de", items=True)
+    assert "Bevor wir dorthin zahlen, bestätigen wir sie telefonisch unter einer uns bekannten Nummer" in text
+    assert "aus einer E-Mail übernehmen wir keine Kontonummer" in text
+
+
 @pytest.mark.parametrize("lang", ["de", "en", "fr"])
 @pytest.mark.parametrize("one", INVALID, ids=lambda one: one.name)
 def test_the_running_text_has_no_codes(one: Case, lang: str) -> None:
@@ -57,7 +103,7 @@ def test_the_running_text_has_no_codes(one: Case, lang: str) -> None:
 
 def test_findings_of_one_cause_are_one_item() -> None:
     text = letter("a wrong amount of tax")
-    assert "„195,00“, stimmig wäre „190,00“" in item(text)
+    assert "„195,00 EUR“, stimmig wäre „190,00 EUR“" in item(text)
     assert text.endswith("\nZu 1: Zeilen 57, 58, 60 der XML-Datei; BT-110, BT-117, BR-CO-14, BR-S-09, BR-CO-17\n")
     assert "\n2. " not in text
 
@@ -65,7 +111,8 @@ def test_findings_of_one_cause_are_one_item() -> None:
 def test_what_the_invoice_does_not_prove_is_asked() -> None:
     text = item(letter("a wrong amount due"))
     assert "Bitte prüfen Sie, was zutrifft:" in text
-    assert text.index("Errechnet 1.190,00, angegeben 1.190,50.") < text.index("- Rundungsbetrag")
+    assert text.index("Errechnet 1.190,00 EUR, angegeben 1.190,50 EUR.") < text.index("- Oder: Rundungsbetrag")
+    assert "- Entweder: Fälliger Zahlungsbetrag von „1.190,50 EUR“ in „1.190,00 EUR“ ändern." in text
 
 
 def test_place_and_value_are_in_words() -> None:
@@ -138,14 +185,33 @@ def test_the_letter_asks_about_a_picture_that_differs() -> None:
     assert ">264.04<" in xml
     hybrid = einvoice.embed(pdf, xml.replace(">264.04<", ">284.04<").encode()).pdf
     result = einvoice.validate(hybrid, lang="de")
+    assert not result.is_valid
     assert any(it.code == "PDF-PICTURE-AMOUNT" for it in result.findings)
     text = result.letter("de", items=True)
     assert "Das Bild zeigt einen anderen Betrag als das XML" in text
     assert "Bitte teilen Sie uns mit, ob die Daten oder das Bild gelten." in text
+    assert "Bitte um Berichtigung" in text
+    assert "Fälliger Zahlungsbetrag: Daten (XML) 284,04 EUR, Bild 264,04 EUR." in text
+    assert "der XML-Daten im PDF" in text
+    assert "der XML-Datei" not in text
     found = result.assessment()
     assert found is not None
     assert "Bezahlen: noch nicht. Die Daten (XML) verlangen 284,04 EUR, das Bild 264,04 EUR;" in found.to_text("de")
     assert found.case("head", "de") == "Bild und Daten widersprechen sich"
+    assert "auch die Daten allein gehen nicht auf" in found.to_text("de")
+
+
+def test_where_only_picture_and_data_differ_an_answer_is_asked_for() -> None:
+    pdf = einvoice.generate({**DRAFT, "format": "ZUGFERD"}).pdf
+    result = einvoice.validate(einvoice.embed(pdf, Case("", LARGE, (), "CII").xml()).pdf, lang="de")
+    assert result.is_valid
+    text = result.letter("de", items=True)
+    assert "– Bitte um Klärung\n" in text
+    assert "Bitte antworten Sie uns innerhalb von 14 Tagen." in text
+    assert "Berichtigung" not in text
+    found = result.assessment()
+    assert found is not None
+    assert "Bestätigt der Aussteller sie, sind 190,00 EUR abziehbar." in found.to_text("de")
 
 
 def test_the_letter_asks_for_an_e_invoice_where_nothing_but_the_profile_is_wrong() -> None:
@@ -164,7 +230,7 @@ def test_the_letter_asks_for_an_e_invoice_where_nothing_but_the_profile_is_wrong
 def test_the_letter_asks_about_a_line_that_does_not_add_up() -> None:
     edit = put("//cac:InvoiceLine/cac:Price/cbc:PriceAmount", "101.00")
     text = einvoice.validate(Case("", LARGE, (edit,)).xml()).letter("de", items=True)
-    assert "Nettobetrag der Position: errechnet 1.010,00, angegeben 1.000,00." in text
+    assert "Nettobetrag der Position: errechnet 1.010,00 EUR, angegeben 1.000,00 EUR." in text
     assert "   Position 1: „Beratung“\n" in text
     assert "Bitte prüfen Sie Menge, Preis und Betrag" in text
 
@@ -172,7 +238,7 @@ def test_the_letter_asks_about_a_line_that_does_not_add_up() -> None:
 def test_what_a_cause_explains_is_not_asked_again() -> None:
     edit = put("//cac:InvoiceLine/cbc:LineExtensionAmount", "1010.00")
     text = einvoice.validate(Case("", LARGE, (edit,)).xml()).letter("de", items=True)
-    assert "„1.010,00“, stimmig wäre „1.000,00“" in item(text)
+    assert "„1.010,00 EUR“, stimmig wäre „1.000,00 EUR“" in item(text)
     assert "PLAUS-LINE-AMOUNT" in text
     assert "\n2. " not in text
 

@@ -31,6 +31,7 @@ def add_to(commands: Any) -> None:
         metavar="DATE",
         help="day until which an answer is asked for (default: 14 days)",
     )
+    parser.add_argument("--address", default="", metavar="TEXT", help="address of the recipient (default: as invoiced)")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="text file (default: standard output)")
     add_lang(parser)
     add_rules(parser)
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     check_law(options)
     try:
         result = validate(source(options.file), lang=options.lang, rules=options.rules)
-        text = result.letter(law=options.law, items=options.items, by=options.by)
+        text = result.letter(law=options.law, items=options.items, by=options.by, address=options.address)
         if options.output is None:
             sys.stdout.write(text)
         else:

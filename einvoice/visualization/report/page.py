@@ -173,18 +173,17 @@ def _invoice(
     amount = result.invoice.totals.due.number
     due = format_number(amount, lang, decimals=2) if isinstance(amount, Decimal) else summary.amount_due
     date = result.invoice.issue_date.date
-    invoice = (
+    invoice = [
         ("BT-1", _short(summary.invoice_number)),
         ("BT-2", formatting.format_date(date, lang) if date else _short(str(result.invoice.issue_date))),
         ("BT-27", _short(summary.seller)),
         ("BT-44", _short(summary.buyer)),
         ("BT-115", (assessment and _doubtful_amount(assessment, lang, words)) or _short(f"{due} {summary.currency}")),
-    )
+    ]
     if assessment:
         terms = (("BT-109", "{net}"), ("BT-110", "{stated_vat}"), ("BT-9", "{due_date}"))
         net, vat, day = ((term, assessment.fill(it, lang) or words["not_stated"]) for term, it in terms)
-        *parties, payable = invoice
-        invoice = (*parties, net, vat, payable, day)
+        invoice[4:] = [net, vat, invoice[4], day]
     is_self_billed = assessment is not None and "self_billed" in assessment.facts
     kind = "_self_billed" if is_self_billed else "_credit_note" if result.invoice.is_credit_note else ""
     return [(words.get(number + kind) or words.get(number) or label(number, lang), it) for number, it in invoice]
