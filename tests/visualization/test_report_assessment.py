@@ -115,6 +115,7 @@ def test_the_amount_of_data_that_are_no_invoice_is_compared_with_the_pdf() -> No
     result = einvoice.validate(pdf, lang="de")
     html = report_html(result, assessment=result.assessment())
     assert "264,04 EUR nach den Daten (XML); mit dem PDF vergleichen" in html
+    assert "224,90 EUR in den Daten (XML)</td>" in html
     assert "Was der Aussteller ändern kann:" in html
 
 

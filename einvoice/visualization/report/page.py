@@ -183,10 +183,17 @@ def _invoice(
     if assessment:
         terms = (("BT-109", "{net}"), ("BT-110", "{stated_vat}"), ("BT-9", "{due_date}"))
         net, vat, day = ((term, assessment.fill(it, lang) or words["not_stated"]) for term, it in terms)
+        if _is_of_data_only(assessment):
+            net, vat = ((term, words["in_data"].format(amount=it)) for term, it in (net, vat))
         invoice[4:] = [net, vat, invoice[4], day]
     is_self_billed = assessment is not None and "self_billed" in assessment.facts
     kind = "_self_billed" if is_self_billed else "_credit_note" if result.invoice.is_credit_note else ""
     return [(words.get(number + kind) or words.get(number) or label(number, lang), it) for number, it in invoice]
+
+
+def _is_of_data_only(assessment: Assessment) -> bool:
+    """Return whether the pages of the PDF may show, or do show, other amounts than the data."""
+    return "picture_amount" in assessment.facts or bool(assessment.profile and "pdf" in assessment.facts)
 
 
 def _doubtful_amount(assessment: Assessment, lang: Language, words: Mapping[str, str]) -> str:
