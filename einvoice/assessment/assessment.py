@@ -149,7 +149,8 @@ class Assessment:
     def sentences(self, lang: Language | None = None) -> list[str]:
         """Return what the document is, and what follows on its date of supply."""
         lang, law = lang or self.lang, self.law
-        sentences = [law.text(self.kind, lang)]
+        has_errors = self.kind == "e_invoice" and self.errors
+        sentences = [law.text("e_invoice_with_errors" if has_errors else self.kind, lang)]
         if self.profile:
             sentences.append(law.text("profile", lang).format(profile=self.profile))
         if self.follows:

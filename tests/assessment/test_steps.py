@@ -172,6 +172,15 @@ def test_whether_an_item_is_missing_stays_open_if_the_finding_does_not_tell() ->
     assert "Not right: VAT rate and VAT amount (" in step(found, "Input VAT")
 
 
+def test_an_invoice_with_errors_is_not_called_right() -> None:
+    assert assessed(named("a wrong amount due")).sentences("de")[0] == (
+        "Das Dokument ist eine E-Rechnung, aber eine fehlerhafte."
+    )
+    assert assessed(named("complete")).sentences("de") == [
+        "Das Dokument ist nach den geprüften Regeln eine E-Rechnung."
+    ]
+
+
 def test_own_message_and_answer_are_kept_and_a_correction_longer() -> None:
     (kept,) = (it for it in assessed(named("a wrong amount due")).steps("de") if it.startswith("Aufbewahren"))
     assert "die eigene Nachricht an den Aussteller und seine Antwort" in kept

@@ -69,6 +69,7 @@ def test_points_about_the_law_are_named() -> None:
 
 
 def test_the_correction_has_the_answers() -> None:
+    assert "eine berichtigte Rechnung als E-Rechnung, die die oben genannte ersetzt" in letter("no number")
     assert "Die richtigen Angaben gehören in diese Rechnung; eine Antwort allein ersetzt sie nicht." in letter(
         "no number"
     )
