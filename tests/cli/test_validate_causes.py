@@ -6,7 +6,7 @@ from einvoice.cli import main
 
 ADDED = {
     "de": "Rechnungsbetrag mit Umsatzsteuer (BT-112) ist „41,33“, stimmig wäre „415,33“. (BR-CO-15, BR-CO-16)",
-    "en": "Invoice total amount with VAT (BT-112) is “41.33”, consistent would be “415.33”. (BR-CO-15, BR-CO-16)",
+    "en": "Invoice total amount with VAT (BT-112) is “41.33”, where “415.33” would be consistent. (BR-CO-15, BR-CO-16)",
 }
 HEADING = {"de": "1 Ursache, 2 Befunde", "en": "1 cause, 2 findings"}
 
