@@ -28,8 +28,13 @@ def format_date(date: datetime.date, lang: Language) -> str:
 
     >>> format_date(datetime.date(2026, 3, 1), "de"), format_date(datetime.date(2026, 3, 1), "en")
     ('01.03.2026', '1\\xa0Mar\\xa02026')
+    >>> format_date(datetime.date(2026, 12, 1), "fr")
+    '1er\\xa0déc.\\xa02026'
     """
-    return dates.format_date(date, locale=FORMAT[lang]["locale"]).replace(" ", _NO_BREAK)
+    day, blank, others = (
+        dates.format_date(date, locale=FORMAT[lang]["locale"]).replace(" ", _NO_BREAK).partition(_NO_BREAK)
+    )
+    return (_LABELS[lang]["first_day"] if day == "1" else day) + blank + others
 
 
 def format_number(value: Decimal, lang: Language, *, decimals: int = 0) -> str:

@@ -17,18 +17,27 @@ _PACKAGE: Final = "einvoice.visualization"
 _MODEL: Final = "einvoice.model"
 _LABELS: Final = Messages(_PACKAGE, "invoice")
 _FIELDS: Final = Messages(_PACKAGE, "fields")
+_OF_KINDS: Final = {kind: Messages(_PACKAGE, kind) for kind in ("credit_note", "self_billed")}
 
 
-def label(key: str, lang: Language) -> str:
+def label(key: str, lang: Language, kind: str = "") -> str:
     """Return the label of a business term, or of a key such as `payment`.
+
+    Args:
+        key: business term, or key of the message files.
+        lang: language.
+        kind: "credit_note" or "self_billed" for a document that has labels of its own.
 
     Raises:
         LookupError: there is neither a label nor a term.
 
     >>> label("BT-84", "de"), label("BT-97", "en")
     ('IBAN / Konto', 'Document level allowance reason')
+    >>> label("BT-1", "de"), label("BT-1", "de", "credit_note")
+    ('Rechnungsnummer', 'Gutschriftsnummer')
     """
-    return _LABELS[lang].get(key) or terms.name(key, lang)
+    own = _OF_KINDS[kind][lang].get(key) if kind else None
+    return own or _LABELS[lang].get(key) or terms.name(key, lang)
 
 
 def field_label(name: str, lang: Language) -> str:

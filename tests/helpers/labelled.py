@@ -15,6 +15,7 @@ from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Number, Quantity, Text
 from einvoice.model.worded.payment_terms import read_discount, read_retention
 from einvoice.visualization import glyphs
+from einvoice.visualization.formatting import format_date
 from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.page import invoice_html
 from einvoice.visualization.labels import label, meaning
@@ -49,20 +50,18 @@ OTHERS = {
     "BT-10": ["leitweg_id"],
     "BT-106": ["BT-109"],  # equal, without allowances and charges
     "BT-111": ["BT-110"],  # "Umsatzsteuer in EUR"
-    "BT-9": ["BT-9", "credit_due_date", "payment"],
+    "BT-9": ["payment"],
     "BT-18-1": ["BT-18", "BT-122", "BT-17", "BT-11"],
     "BT-74": ["BT-73"],
     "BT-135": ["BT-134"],
     "BT-84": ["iban", "account"],
-    "BT-115": ["credit_due"],
     "BT-120": ["BT-120", "vat_note"],
     "BT-121": ["BT-120", "vat_note"],
     "BT-92": ["BT-131"],
     "BT-99": ["BT-131"],
     "BT-93": ["base"],
     "BT-100": ["base"],
-    "BT-94": ["BT-119"],
-    "BT-101": ["BT-119"],
+    "BT-101": ["BT-94"],
     "BT-95": ["BT-151"],
     "BT-96": ["BT-151"],
     "BT-102": ["BT-151"],
@@ -95,8 +94,9 @@ class Page:
     """The texts of an invoice page, by label. Labels and texts have no blanks."""
 
     def __init__(self, invoice: Any, lang: str) -> None:
-        self.lang = lang
-        tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, lang))}</body>")
+        context = PageContext(invoice, lang)
+        self.label = context.label
+        tree = parser.document_fromstring(f"<body>{invoice_html(context)}</body>")
         self.text = condensed(tree.text_content())
         self._by_label: defaultdict[str, list[str]] = defaultdict(list)
         for name, text in self._labelled(tree):
@@ -130,7 +130,7 @@ class Page:
 
     def under(self, *keys: str) -> str:
         """Return all texts with one of these labels."""
-        return "\n".join(self.joined.get(condensed(label(key, self.lang)), "") for key in keys)
+        return "\n".join(self.joined.get(condensed(self.label(key)), "") for key in keys)
 
 
 def forms(it: Filled, lang: str) -> list[list[str]]:
@@ -166,8 +166,10 @@ def forms(it: Filled, lang: str) -> list[list[str]]:
 
 def in_language(line: str, lang: str) -> str:
     """Return the line of a draft on a discount or retention in euros in another language; others unchanged."""
-    agreement = read_discount(line, "EUR") or read_retention(line, "EUR")
-    return agreement.write("EUR", lang) if agreement else line
+    if discount := read_discount(line, "EUR"):
+        return discount.write("EUR", lang)
+    retention = read_retention(line, "EUR")
+    return retention.write("EUR", lang, format_date) if retention else line
 
 
 def number_forms(value: Number, lang: str) -> list[str]:

@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Final
 
 from einvoice.localization import Language, Messages
-from einvoice.model.worded.phrase import Phrase
+from einvoice.localization.formatting import format_date
+from einvoice.model.worded.phrase import DateFormat, Phrase
 
 _MESSAGES: Final = Messages("einvoice.model", "worded_terms")
 _DISCOUNT: Final = Phrase(_MESSAGES, "discount")
@@ -38,9 +39,9 @@ class Retention:
     until: datetime.date | None = None
     reason: str | None = None
 
-    def write(self, currency: str, lang: Language) -> str:
+    def write(self, currency: str, lang: Language, date_format: DateFormat = format_date) -> str:
         """Return the line."""
-        return _RETENTION.write({**asdict(self), "currency": currency}, lang)
+        return _RETENTION.write({**asdict(self), "currency": currency}, lang, date_format)
 
 
 def read_discount(line: str, currency: str) -> Discount | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from string import Formatter
 from typing import Any, Final
@@ -14,6 +14,7 @@ from einvoice.localization.formatting import FORMAT, format_date, format_number
 
 Values = Mapping[str, Any]
 """The values of a sentence by field: `Decimal`, `datetime.date` or text; None if there is none."""
+DateFormat = Callable[[datetime.date, Language], str]
 
 _RATES: Final = ("rate", "percent", "days")
 _MONEY: Final = ("amount", "net", "tax", "base")
@@ -35,9 +36,9 @@ class Phrase:
         self._messages = messages
         self._keys = keys
 
-    def write(self, values: Values, lang: Language) -> str:
-        """Return the sentence."""
-        given = {name: _shown(name, value, lang) for name, value in values.items() if value is not None}
+    def write(self, values: Values, lang: Language, date_format: DateFormat = format_date) -> str:
+        """Return the sentence; it is read again only with the default `date_format`."""
+        given = {name: _shown(name, value, lang, date_format) for name, value in values.items() if value is not None}
         templates = (self._messages[lang][key] for key in self._keys)
         return "".join(it.format_map(given) for it in templates if given.keys() >= set(_fields(it)))
 
@@ -75,10 +76,10 @@ def _field(name: str, fixed: Values) -> str:
     return f"(?P<{name}>{'[^ ]+' if name in (*_RATES, *_MONEY, *_DATES) else '.+?'})"
 
 
-def _shown(name: str, value: Any, lang: Language) -> str:
+def _shown(name: str, value: Any, lang: Language, date_format: DateFormat) -> str:
     if isinstance(value, Decimal | int):
         return format_number(value, lang, decimals=0 if name in _RATES else 2)
-    return format_date(value, lang) if isinstance(value, datetime.date) else str(value)
+    return date_format(value, lang) if isinstance(value, datetime.date) else str(value)
 
 
 def _value(name: str, text: str, lang: Language) -> Any:

@@ -25,6 +25,7 @@ from einvoice.visualization.markup import EMPTY, Markup, join, solid, tag
 #: A label and its value.
 Row: TypeAlias = tuple[str, str]
 
+_SELF_BILLED: Final = ("389", "527")
 _AMOUNT_DECIMALS: Final = 2
 #: Code lists whose codes are shown with their names: an exemption reason code is cited in VAT returns.
 _WITH_CODE: Final = ("exemption_reasons",)
@@ -41,6 +42,8 @@ class PageContext:
         self.lang = lang
         self.currency: str = (invoice.currency.text or "").strip()
         self._shown: set[int] = set()
+        self.is_self_billed = (invoice.type_code.text or "").strip() in _SELF_BILLED
+        self._kind = "self_billed" if self.is_self_billed else "credit_note" if invoice.is_credit_note else ""
         self._numbers = {id(it.value): it.number for it in filled(invoice)}
 
     @functools.cached_property
@@ -52,7 +55,11 @@ class PageContext:
 
     def label(self, key: str) -> str:
         """Return a label of the page; see `labels`."""
-        return label(key, self.lang)
+        return label(key, self.lang, self._kind)
+
+    def named(self, name: str, text: str) -> str:
+        """Return a text behind its name and a colon."""
+        return f"{name}{self.label('colon')}{text}"
 
     def label_of(self, value: Value) -> str:
         """Return the label of a value's business term."""
@@ -195,7 +202,11 @@ class PageContext:
         heading, body = self.text(subject, "note_subjects"), self.text(text)
         if not heading and (match := _SUBJECT.fullmatch(body)):
             heading, body = self.code("note_subjects", match[1]), match[2]
-        return paragraph(join(tag("strong", f"{heading}: ") if heading else EMPTY, body)) if heading or body else EMPTY
+        return (
+            paragraph(join(tag("strong", self.named(heading, "")) if heading else EMPTY, body))
+            if heading or body
+            else EMPTY
+        )
 
 
 def _gap(unit: str) -> str:

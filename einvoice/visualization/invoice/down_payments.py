@@ -95,15 +95,15 @@ def down_payments(context: PageContext) -> Markup:
     if is_consistent:
         cells.insert(0, [context.label("invoice_total"), "", "", *_amounts(context, total)])
         cells.append([context.label("remainder"), "", "", *_amounts(context, remainder(total, found))])
+    used = [number for number in range(len(cells[0])) if any(it[number] for it in cells)]
+    cells = [[it[number] for number in used] for it in cells]
     rows = [_row(it) for it in cells]
     if is_consistent:
         rows[-1] = _row(cells[-1], class_="sum")
-    columns = [
-        Column(context.label("down_payment")),
-        Column(context.label("received"), is_number=True),
-        Column(context.label("BT-151"), is_number=True),
-        *(Column(amount_heading(context, key), is_number=True) for key in ("net", "BT-110", "gross")),
-    ]
+    names = (context.label("down_payment"), context.label("received"), context.label("BT-151"))
+    amounts = (amount_heading(context, key) for key in ("net", "BT-110", "gross"))
+    heads = [it for number, it in enumerate((*names, *amounts)) if number in used]
+    columns = [Column(it, is_number=number > 0) for number, it in enumerate(heads)]
     return section(context.label("down_payments"), table(columns, rows, cells), class_="kept")
 
 

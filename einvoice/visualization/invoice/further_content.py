@@ -23,7 +23,15 @@ _DATE: Final = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:Z|[+-]\d\d:\d\d|T00:00:00)
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 #: Elements that only carry the text of the element around them.
 _CARRIERS: Final = ("DateTimeString", "DateString", "DateTime", "Indicator", "IndicatorString", "Party", "PartyName")
-_COUNTRIES: Final = ("CountryID", "Country/IdentificationCode", "IdentificationCode")
+#: Elements with a code, and the table of its names.
+_CODES: Final = {
+    "CountryID": "countries",
+    "IdentificationCode": "countries",
+    "CategoryCode": "vat_categories",
+    "DueDateTypeCode": "tax_point_codes",
+    "PaymentMeansCode": "payment_means",
+    "SubjectCode": "note_subjects",
+}
 _BOOLEANS: Final = {"true": "yes", "1": "yes", "false": "no", "0": "no"}
 
 
@@ -98,7 +106,7 @@ def _direct_text(element: Any) -> str:
 def leaf_label(leaf: Leaf, lang: Language) -> str:
     """Return the label of a text: the names of its elements, without those that only carry the text."""
     names = [name_of(element, lang) for element in leaf.path if local_name(element) not in _CARRIERS]
-    return ": ".join(dict.fromkeys(names)) or name_of(leaf.element, lang)
+    return label("colon", lang).join(dict.fromkeys(names)) or name_of(leaf.element, lang)
 
 
 def name_of(element: Any, lang: Language) -> str:
@@ -132,8 +140,8 @@ def leaf_text(leaf: Leaf, lang: Language, currency: str) -> str:
     name = local_name(element)
     if filename := element.get("filename") or element.get("mimeCode"):
         return str(filename)
-    if name in _COUNTRIES:
-        return meaning("countries", text, lang) or text
+    if name in _CODES:
+        return meaning(_CODES[name], text, lang) or text
     if name.endswith(("Indicator", "IndicatorString")) and text in _BOOLEANS:
         return label(_BOOLEANS[text], lang)
     if name.endswith(("Date", "DateTime", "DateTimeString", "DateString")):

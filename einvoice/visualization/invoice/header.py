@@ -54,7 +54,7 @@ def kind(context: PageContext) -> str:
 def header(context: PageContext, logo: str = "") -> Markup:
     """Return the letterhead, address field and invoice data. The buyer sends a self-billed invoice to the seller."""
     parties: list[Any] = [context.invoice.seller, context.invoice.buyer]
-    issuer, recipient = reversed(parties) if meaning.is_self_billed(context) else parties
+    issuer, recipient = reversed(parties) if context.is_self_billed else parties
     sender = context.text(issuer.name)
     sender_address = address(context, issuer.address)
     image = Markup(f'<img class="logo" alt="{context.label("logo")}" src="{logo}"/>') if logo else EMPTY
@@ -108,8 +108,7 @@ def due_dates(context: PageContext) -> list[Row]:
     invoice = context.invoice
     dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
     dates += [it.due_date for it in invoice.payment_means]
-    key = "credit_due_date" if context.invoice.is_credit_note else "BT-9"
-    return context.row(key, "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
+    return context.row("BT-9", "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
 
 
 def _tax_point(context: PageContext) -> list[Row]:

@@ -25,7 +25,7 @@ _COLUMNS: Final = (
 )
 _AMOUNTS: Final = ("BT-146", "BT-131")
 _MAX_DEPTH: Final = 6
-_MAX_IDENTIFIER: Final = 12
+_MAX_IDENTIFIER: Final = 14
 """Length of a line identifier (characters) up to which it widens its column."""
 #: Element of a part of a bundle (BG-X-1), and its elements that need no label.
 _BUNDLE: Final = "IncludedReferencedProduct"
@@ -125,7 +125,7 @@ def _details(context: PageContext, line: Line, parent: Line | None) -> Iterator[
         yield tag("p", remark, class_="status")
     if description := context.text(line.item.description):
         yield tag("p", description, class_="text")
-    attributes = [f"{key}: {text}" if key else text for key, text in _attributes(context, line)]
+    attributes = [context.named(key, text) if key else text for key, text in _attributes(context, line)]
     if attributes:
         yield tag("p", solid("\u00a0· ".join(attributes)), class_="small")
     for bundled in context.further.of(line.item, _BUNDLE):
@@ -165,8 +165,8 @@ def _bundle(context: PageContext, element: Any) -> str:
         if local_name(leaf.element) in _BUNDLE_NAMES and len(leaf.path) == 2:
             names.append(text)
         else:
-            others.append(f"{leaf_label(below, context.lang)}: {text}")
-    return f"{context.label('contains')}: " + "\u00a0· ".join((*reversed(names), *others))
+            others.append(context.named(leaf_label(below, context.lang), text))
+    return context.named(context.label("contains"), "\u00a0· ".join((*reversed(names), *others)))
 
 
 def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
@@ -216,7 +216,7 @@ def allowance_or_charge(context: PageContext, extra: AllowanceCharge) -> str:
     reason = reasons(context, extra)
     amount = signed_amount(context, extra, currency=True)
     name = f"{kind} ({reason})" if reason else kind
-    return ", ".join(filter(None, (name, share))) + (f": {amount}" if amount else "")
+    return ", ".join(filter(None, (name, share))) + (context.named("", amount) if amount else "")
 
 
 def signed_amount(context: PageContext, extra: AllowanceCharge, *, currency: bool = False) -> str:

@@ -10,7 +10,6 @@ from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.further_content import local_name
 from einvoice.visualization.markup import EMPTY, Markup, tag
 
-_SELF_BILLED: Final = ("389", "527")
 _CORRECTION: Final = "384"
 _DIRECT_DEBIT: Final = ("49", "59")
 _CARD: Final = ("48", "54", "55")
@@ -45,13 +44,8 @@ def _kind(context: PageContext) -> Iterator[str]:
     numbers = [it.number.text.strip() for it in context.invoice.preceding_invoices if it.number.text]
     if code == _CORRECTION and numbers:
         yield context.label("correction").format(numbers=", ".join(numbers))
-    if code in _SELF_BILLED:
+    if context.is_self_billed:
         yield context.label("self_billed")
-
-
-def is_self_billed(context: PageContext) -> bool:
-    """Whether the buyer issues the document."""
-    return (context.invoice.type_code.text or "").strip() in _SELF_BILLED
 
 
 def of_payment(context: PageContext) -> Markup:

@@ -113,7 +113,7 @@ def _worded(context: PageContext, line: str) -> str:
     if discount := read_discount(line.strip(), context.currency):
         return discount.write(context.currency, context.lang) + _reduction(context, discount)
     retention = read_retention(line.strip(), context.currency)
-    return retention.write(context.currency, context.lang) if retention else line
+    return retention.write(context.currency, context.lang, formatting.format_date) if retention else line
 
 
 def _reduction(context: PageContext, discount: Discount) -> str:

@@ -62,10 +62,10 @@ def _label(context: PageContext, it: Filled) -> str:
     if not it.number:
         line = it.group if isinstance(it.group, Line) else it.group.parent
         place = context.label("in_line").format(line=line.identifier.text) if isinstance(line, Line) else ""
-        return ": ".join(filter(None, (place, field_label(it.field, context.lang))))
+        return context.label("colon").join(filter(None, (place, field_label(it.field, context.lang))))
     place = section_of(it.number, context.lang)
     name = context.label(it.number)
-    return name if place == section_of("", context.lang) else f"{place}: {name}"
+    return name if place == section_of("", context.lang) else context.named(place, name)
 
 
 def _further(context: PageContext) -> Iterator[Row]:
@@ -73,7 +73,7 @@ def _further(context: PageContext) -> Iterator[Row]:
         place = _place(context, group)
         for leaf in found:
             text = leaf_text(leaf, context.lang, context.currency)
-            yield ": ".join(filter(None, (place, leaf_label(leaf, context.lang)))), text
+            yield context.label("colon").join(filter(None, (place, leaf_label(leaf, context.lang)))), text
 
 
 def _place(context: PageContext, group: Any) -> str:

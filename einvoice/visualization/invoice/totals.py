@@ -16,10 +16,11 @@ from einvoice.visualization.markup import EMPTY, Markup, solid, tag
 _OF_LINES: Final = ("line_net", "allowances", "charges")
 _AFTER_VAT: Final = ("gross", "paid", "rounding")
 _MAX_KEPT: Final = 10
-_NOT_EXEMPT: Final = ("AE", "O")
-"""Categories without VAT that are no exemptions: reverse charge, not subject to VAT."""
+_NOT_EXEMPT: Final = ("S", "AE", "O")
+"""Categories that are no exemptions: taxable, reverse charge, not subject to VAT."""
 #: Amounts that are deducted; the invoice has them without a minus sign.
 _DEDUCTED: Final = ("allowances", "paid")
+_STATED_RATE: Final = "TaxApplicableTradeCurrencyExchange"
 _HALF_CENT: Final = Decimal("0.005")
 #: Digits of an exchange rate: the fewest that are of use, and the most decimals.
 _MIN_RATE_DIGITS: Final = 3
@@ -36,7 +37,7 @@ def allowances_and_charges(context: PageContext) -> Markup:
     columns = [
         Column(context.label("reason")),
         Column(amount_heading(context, "base"), is_number=True),
-        Column(context.label("BT-119"), is_number=True),
+        Column(context.label("BT-94"), is_number=True),
         Column(context.label("BT-151"), is_number=True),
         Column(amount_heading(context, "BT-131"), is_number=True),
     ]
@@ -49,7 +50,7 @@ def _allowance_or_charge(context: PageContext, extra: Any) -> list[str]:
     kind = context.label("charge" if extra.is_charge else "allowance")
     reason = reasons(context, extra)
     return [
-        f"{kind}: {reason}" if reason else kind,
+        context.named(kind, reason) if reason else kind,
         context.text(extra.base_amount),
         context.text(extra.percentage),
         "; ".join(vat_text(context, it) for it in extra.taxes),
@@ -60,7 +61,7 @@ def _allowance_or_charge(context: PageContext, extra: Any) -> list[str]:
 def _logistics_charge(context: PageContext, charge: Any) -> list[str]:
     description = context.text(charge.description) or context.label("logistics")
     vat = "; ".join(vat_text(context, it) for it in charge.taxes)
-    return [f"{context.label('charge')}: {description}", "", "", vat, context.text(charge.amount)]
+    return [context.named(context.label("charge"), description), "", "", vat, context.text(charge.amount)]
 
 
 def totals(context: PageContext) -> Markup:
@@ -75,8 +76,7 @@ def totals(context: PageContext) -> Markup:
     rows += _of_third_parties(context)
     body = [_total_row(*it) for it in rows]
     if due := context.text(invoice.totals.due, currency=True):
-        key = "credit_due" if context.invoice.is_credit_note else "BT-115"
-        body.append(_total_row(context.label(key), due, class_="due"))
+        body.append(_total_row(context.label("BT-115"), due, class_="due"))
     body += [_total_row(*it) for it in _retained(context)]
     return tag("table", tag("tbody", *body), class_="totals") if body else EMPTY
 
@@ -100,8 +100,10 @@ def _tax_total(context: PageContext, total: Any) -> list[Row]:
 def _exchange_rate(context: PageContext, amount: Any) -> str:
     """Return the rate that both VAT totals imply, to the decimals that amounts in cents prove; '' if they prove none.
 
-    EN 16931 has no term for the exchange rate.
+    EN 16931 has no term for the exchange rate; Factur-X EXTENDED states it (BG-X-26), and then it is not computed.
     """
+    if context.further.of(context.invoice, _STATED_RATE):
+        return ""
     totals = [it.amount for it in context.invoice.tax_totals]
     own = next((it.number for it in totals if (it.currency or "").strip() == context.currency), None)
     other = amount.number
@@ -173,17 +175,22 @@ def _vat_subtotal(context: PageContext, subtotal: Any) -> tuple[Markup, list[str
     category = context.text(subtotal.category, "vat_categories")
     reason, code = _exemption_reason(context, subtotal)
     key = "vat_note" if subtotal.category.text in _NOT_EXEMPT else "BT-120"
-    small = [f"{context.label(key)}: {reason}"] if reason else []
-    if _plain(category) == _plain(reason):  # the name of the category is the reason
-        category, small = f"{context.label(key)}: {reason}", []
+    small = [context.named(context.label(key), reason)] if reason else []
+    if reason and _says(reason, category):
+        category, small = small[0], []
     name = ", ".join(filter(None, (category, kind)))
     numbers = [context.text(it) for it in (subtotal.rate, subtotal.taxable_amount, subtotal.tax_amount)]
     details = solid(" ".join(filter(None, (*small, f"({code})" if code else ""))))
     return tag("td", name[:1].upper() + name[1:], tag("p", details, class_="small") if details else EMPTY), numbers
 
 
-def _plain(text: str) -> str:
-    return text.strip().rstrip(".").casefold()
+def _says(reason: str, category: str) -> bool:
+    """Whether a reason has all words of a category's name; what follows a comma there, the label of the reason tells.
+
+    >>> _says("Steuerfreie Ausfuhrlieferung.", "Ausfuhr, steuerfrei"), _says("§ 19 UStG", "steuerbefreit")
+    (True, False)
+    """
+    return all(word in reason.casefold() for word in category.casefold().partition(",")[0].split())
 
 
 def _exemption_reason(context: PageContext, subtotal: Any) -> tuple[str, str]:
