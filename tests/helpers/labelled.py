@@ -230,7 +230,8 @@ def missing_further(invoice: Any, lang: str) -> list[tuple[str, str]]:
 
 def _further_forms(element: Any, text: str, lang: str) -> Iterator[str]:
     yield glyphs.printable(text)
-    yield from filter(None, (element.get("filename"), element.get("mimeCode"), meaning("countries", text, lang)))
+    yield from filter(None, (element.get("filename"), element.get("mimeCode")))
+    yield from filter(None, (meaning(name, text, lang) for name in CODE_LISTS))
     if text in ("true", "1", "false", "0"):
         yield label("yes" if text in ("true", "1") else "no", lang)
         yield label("test_document", lang)

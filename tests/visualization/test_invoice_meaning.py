@@ -150,6 +150,48 @@ def test_credit_note_asks_for_no_payment():
     assert missing(invoice, "de") == unlabelled(invoice, "de") == []
 
 
+def test_credit_note_is_not_called_an_invoice():
+    shown = texts(with_type("381"), "//div[@class='data']//th")
+    assert shown[:2] == ["Gutschriftsnummer", "Gutschriftsdatum"]
+
+
+def test_references_of_a_self_billed_invoice_are_named_by_the_buyer():
+    invoice = with_type("389")
+    invoice.buyer_reference = Text("EK-4711")
+    assert texts(invoice, "//tr[td='EK-4711']/th") == ["Unser Zeichen"]
+    assert unlabelled(invoice, "de") == []
+
+
+@pytest.mark.parametrize(
+    ("category", "reason", "shown"),
+    [
+        ("K", "Innergemeinschaftliche Lieferung", "Befreiungsgrund: Innergemeinschaftliche Lieferung"),
+        ("G", "Steuerfreie Ausfuhrlieferung", "Befreiungsgrund: Steuerfreie Ausfuhrlieferung"),
+        ("G", "§ 6 UStG", "Ausfuhr, steuerfreiBefreiungsgrund: § 6 UStG"),
+        ("S", "Maßnahme 7", "SteuerpflichtigHinweis: Maßnahme 7"),
+    ],
+)
+def test_exemption_reason_that_names_the_category_stands_alone(category, reason, shown):
+    invoice = cii()
+    subtotal = invoice.vat_breakdown[0]
+    subtotal.category, subtotal.exemption_reason = Code(category), Text(reason)
+    assert texts(invoice, "//section[h2='Umsatzsteuer']//td")[0] == shown
+
+
+def test_french_page_has_a_no_break_space_before_a_colon():
+    invoice = full_invoice()
+    found = parser.tostring(page(invoice, "fr"), encoding="unicode", method="text")
+    assert "Remise\u00a0: " in found
+    assert "Remise: " not in found
+
+
+@pytest.mark.parametrize(("code", "shown"), [("B1", "Facture de biens (B1)"), ("X9", "X9")])
+def test_business_process_is_named(code, shown):
+    invoice = cii()
+    invoice.business_process = Text(code)
+    assert texts(invoice, "//tr[th='Processus métier']/td", "fr") == [shown]
+
+
 def test_direct_debit_asks_for_no_transfer():
     invoice = with_type("380", due="10.00")
     invoice.payment_means[0].code = Code("59")

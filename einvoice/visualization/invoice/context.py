@@ -27,8 +27,8 @@ Row: TypeAlias = tuple[str, str]
 
 _SELF_BILLED: Final = ("389", "527")
 _AMOUNT_DECIMALS: Final = 2
-#: Code lists whose codes are shown with their names: an exemption reason code is cited in VAT returns.
-_WITH_CODE: Final = ("exemption_reasons",)
+#: Code lists whose codes are shown with their names: VAT returns cite an exemption reason code.
+_WITH_CODE: Final = ("exemption_reasons", "business_processes")
 _SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 _SHORT_UNIT: Final = 8
 """Length of a unit (characters) up to which no line break may separate it from its number."""

@@ -45,7 +45,9 @@ def _document(context: PageContext, document: Document) -> list[Row]:
 def remaining_terms(context: PageContext) -> Markup:
     """Return all values not shown before with their labels, and the content that EN 16931 does not define."""
     rows = _documents(context, is_attached=False)
-    rows += context.rows(context.invoice, "currency", "tax_currency", "business_process", "specification")
+    rows += context.rows(context.invoice, "currency", "tax_currency")
+    rows += context.coded(context.invoice, "business_process", "business_processes")
+    rows += context.rows(context.invoice, "specification")
     context.mark_shown(context.invoice.type_code)
     for it in list(context.unshown()):
         if it.field not in _IMPLIED:
