@@ -195,16 +195,32 @@ def test_every_label_is_used():
         assert key in terms() or re.search(f"['\"]{stem}['\"]", source), key
 
 
+BUSINESS_PROCESSES = (
+    # Goods, services and both: an invoice, a paid one, and one after a down payment.
+    *("B1", "B2", "B4", "S1", "S2", "S4", "M1", "M2", "M4"),
+    "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0",
+    "urn:fdc:peppol.eu:2017:poacc:selfbilling:01:1.0",
+)
+
+
+def test_labels_of_a_kind_of_document_replace_those_of_an_invoice():
+    for lang in ("de", "en", "fr"):
+        for kind in ("credit_note", "self_billed"):
+            assert messages(lang)[kind].keys() <= messages(lang)["invoice"].keys()
+            assert messages(lang)[kind].keys() == messages("de")[kind].keys()
+
+
 def test_every_code_is_in_its_official_list():
     official = {
         "invoice_types": codes("invoice_types") | codes("credit_note_types"),
-        "schemes": codes("icd") | codes("eas"),
+        "schemes": codes("icd") | codes("eas") | {"VA", "FC"},  # of the tax registrations in CII
+        "business_processes": set(BUSINESS_PROCESSES),
         "classifications": codes("item_classifications"),
         "vat_short": codes("vat_categories"),
         "line_statuses": {"DETAIL", "GROUP", "INFORMATION"},  # of Factur-X EXTENDED (BT-X-8)
     }
     for name, known in messages("de").items():
-        if name not in ("invoice", "report", "fields", "elements"):
+        if name not in ("invoice", "credit_note", "self_billed", "report", "fields", "elements"):
             unknown = known.keys() - (official.get(name) or codes(name))
             assert unknown == set(), name
 
