@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -49,9 +49,9 @@ class Names:
             rows: dict[str, dict[str, str]] = {row[first]: row for row in csv.DictReader(lines, header)}
         for lang, translation in (translations or {}).items():
             for path, name in translation.table(file.stem).items():
-                if path not in rows:
+                if (known := _known(rows, path)) is None:
                     raise RuleError(f"unknown path '{path}'", file=translation.file, key=file.stem)
-                rows[path] |= _columns(name, lang)
+                rows[known] |= _columns(name, lang)
         self._rows: Mapping[str, Name] = rows
 
     def __getitem__(self, path: str) -> Name:
@@ -65,6 +65,16 @@ class Names:
         plain: str = _PREFIX.sub("", path)
         candidates = (*_endings(plain), *_endings(_CONDITION.sub("", plain)))
         return next((self._rows[it] for it in candidates if it in self._rows), None)
+
+
+def _known(paths: Iterable[str], path: str) -> str | None:
+    """Return the path of a row; a long one may be cut with "…", as a key of TOML has no line breaks. None for none.
+
+    >>> _known(["/Invoice/ID /Invoice/UUID", "/Invoice"], "/Invoice/ID …")
+    '/Invoice/ID /Invoice/UUID'
+    """
+    start = path.removesuffix("…")
+    return next((it for it in paths if it == path or (start != path and it.startswith(start))), None)
 
 
 def inflected(name: Name, language: Language, forms: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
