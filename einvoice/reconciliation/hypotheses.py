@@ -159,8 +159,12 @@ class Hypotheses:
         self._tried = 0
         for index in (*wrong[:_MAX_SINGLE], *lacking[:_MAX_SINGLE]):
             yield from self._single(index)
-        for indices in (wrong, lacking):
-            yield from self._of_all_lines([it for it in indices if self.calculations[it].equation.result == "BT-131"])
+        lines = [it for it in wrong if self.calculations[it].equation.result == "BT-131"]
+        stated = [it for it in lines if self._equations.difference(it) is not None]
+        yield from self._of_all_lines(lines)
+        if len(stated) < len(lines):  # a line without a readable number says nothing about the others
+            yield from self._of_all_lines(stated)
+        yield from self._of_all_lines([it for it in lacking if self.calculations[it].equation.result == "BT-131"])
         yield from self._exchanged()
         yield from self._including_vat(wrong)
         yield from self._groups(wrong)
@@ -350,7 +354,7 @@ def _prior(operand: Operand, value: Decimal) -> int:
     number = operand.number
     if operand.term == "BT-114" and abs(value) >= _MAX_ROUNDING:
         return _UNLIKELY
-    if operand.term == "BT-149" and value == 1:
+    if _is_certain(operand, value):
         return _CERTAIN
     if number is None:
         return (_UNLIKELY if operand.term in _OF_PRICES else 3) if operand.is_optional else 0
@@ -364,13 +368,20 @@ def _is_as_exact(value: Decimal, stated: Decimal) -> bool:
     return _decimals(value) <= max(_decimals(stated), _MAX_DECIMALS)
 
 
+def _is_certain(operand: Operand, value: Decimal) -> bool:
+    """Return whether a base quantity is wrong: with 1 the numbers agree, or with a whole one where it is the price."""
+    if operand.term != "BT-149":
+        return False
+    return value == 1 or (value == value.to_integral_value() and operand.number == operand.group.net.number)
+
+
 def _decimals(number: Decimal) -> int:
     return len(f"{number:f}".partition(".")[2])
 
 
 def _prior_of_all(values: Sequence[tuple[Operand, Decimal]]) -> int:
     """Return how unusual it is that all these numbers are wrong: not at all if they are so by the same factor."""
-    if all(operand.term == "BT-149" and value == 1 for operand, value in values):
+    if all(_is_certain(operand, value) for operand, value in values):
         return _CERTAIN
     factors = {value / number for operand, value in values if (number := operand.number)}
     if len(factors) == 1 and (-next(iter(factors)) == 1 or next(iter(factors)).normalize().as_tuple().digits == (1,)):

@@ -83,6 +83,16 @@ def test_base_quantity_that_is_the_quantity():
     assert "BT-149" in cause.terms
 
 
+@pytest.mark.parametrize("is_readable", [True, False])
+def test_base_quantity_that_repeats_the_price(is_readable):
+    """A line with a net amount that is no number does not hide that the others agree with a price for 1."""
+    pattern = r'(unitCode="(\w+)">[\d.]+</cbc:InvoicedQuantity>.*?<cbc:PriceAmount[^>]*>([\d.]+)</cbc:PriceAmount>)'
+    document = changed(pattern, r'\1<cbc:BaseQuantity unitCode="\2">\3</cbc:BaseQuantity>', count=0)
+    document = document if is_readable else document.replace(">168.00<", ">abc<")
+    best = Hypotheses(einvoice.read(document.encode())).explanations[0][0]
+    assert {(operand.term, number) for operand, number in best.values} == {("BT-149", Decimal(1))}
+
+
 def test_the_work_for_many_wrong_equations_is_bounded(monkeypatch):
     """Each of 150 rows adds up all lines, since category Z has one sum: to try each number would take cubic time."""
     text = UBL.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>Z</cbc:ID>")
