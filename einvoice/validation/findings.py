@@ -45,6 +45,7 @@ _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
 _DECIMALS: Final = "decimals"
 _SURPLUS: Final = "SCHEMA-SURPLUS-ELEMENT"
+_NO_ATTRIBUTE: Final = "SCHEMA-ATTRIBUTE-MISSING"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
 _MAX_VALUE_LENGTH: Final = 500
@@ -113,7 +114,9 @@ class FindingBuilder:
         if len(own) == 1 and any(it["value"] == "term" for it in catalog_entry.situations):
             values = {**values, "term": own[0]}
         if violation.rule.check == _FORBIDDEN:
-            values = {**values, **_date_beside(violation.element), **self._surplus(violation)}
+            values = {**values, **_date_beside(violation.element)}
+        if surplus := self._unused(violation.element if violation.attribute else violation.element.getparent()):
+            values = {**values, "surplus": surplus}
         if violation.rule.check == _NOT_BLANK:
             values = {**values, **self._mandatory([it for it in own if _is_term(it)])}
         situation = self._situation(catalog_entry, values)
@@ -148,8 +151,8 @@ class FindingBuilder:
             values |= self._currencies_of(element)
         parent = None if element is None else element.getparent()
         terms = terms or self.terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
-        if violation.code == _SURPLUS and parent is not None and any(it is parent for it in self._invoice.unmapped):
-            values["unused"] = name(parent.tag)
+        if unused := self._unused({_SURPLUS: parent, _NO_ATTRIBUTE: element}.get(violation.code)):
+            values["unused"] = unused
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
         elif violation.code in _EMPTY:
@@ -243,12 +246,17 @@ class FindingBuilder:
             **{"kind": self._kinds.get(layer, ""), **details},
         )
 
-    def _surplus(self, violation: SyntaxViolation) -> Mapping[str, str]:
-        """Return the value for the text about an attribute of an element that has no business term."""
-        element = violation.element
-        if not violation.attribute or not any(it is element for it in self._invoice.unmapped):
-            return {}
-        return {"surplus": name(element.tag)}
+    def _unused(self, element: Any) -> str:
+        """Return the name of the element without a business term that contains an element, or is it; "" if none does.
+
+        A profile with its own XML schema provides for elements that EN 16931 does not have.
+        """
+        profile = self._selection.profile
+        if element is None or (profile and profile.is_schema):
+            return ""
+        around = (element, *element.iterancestors())
+        found = next((it for it in around if it in self._invoice.unmapped), None)
+        return "" if found is None or is_required(found) else name(found.tag)
 
     def _mandatory(self, numbers: Sequence[str]) -> Mapping[str, str]:
         """Return the value for the text about an empty element that EN 16931 requires in its group."""

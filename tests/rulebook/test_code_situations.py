@@ -132,6 +132,17 @@ OTHER = [
         "Remove the whole element ram:BasisAmount, and @currencyID with it.",
     ),
     (
+        "surplus",
+        "CII-DT-027",
+        before(
+            CII,
+            "/ram:NetPriceProductTradePrice",
+            "<ram:AssociatedReferencedDocument><ram:FormattedIssueDateTime/></ram:AssociatedReferencedDocument>",
+        ),
+        "issue date",
+        "Remove the whole element ram:AssociatedReferencedDocument, and ram:FormattedIssueDateTime with it.",
+    ),
+    (
         "beside",
         "CII-SR-400",
         before(

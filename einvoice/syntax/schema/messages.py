@@ -351,9 +351,6 @@ def _facet(code: str, pattern: str) -> _Explain:
 # Attributes, and the rest
 
 
-_UNITS: Final = {"DurationMeasure": "DAY", "Measure": "KGM", "": "C62"}
-
-
 def _attribute(error: SchemaError) -> str:
     match = re.search(r"The attribute '([^']*)'", error.message)
     return _name(match[1], error.element) if match else "–"
@@ -364,13 +361,10 @@ def _unknown_attribute(error: SchemaError, _models: ContentModels) -> _Explanati
 
 
 def _missing_attribute(error: SchemaError, _models: ContentModels) -> _Explanation:
-    """Explain a missing attribute; values for the texts say what it is: an example of a unit, or a kind of content."""
+    """Explain a missing attribute; a value for the texts says what it is: a currency, or the type of a file."""
     attribute = _attribute(error)
     values: dict[str, object] = {"attribute": attribute}
-    if attribute == "unitCode":
-        local = etree.QName(error.element).localname
-        values["unit"] = next(unit for ending, unit in _UNITS.items() if local.endswith(ending))
-    elif attribute in ("currencyID", "mimeCode"):
+    if attribute in ("currencyID", "mimeCode"):
         values["currency" if attribute == "currencyID" else "media_type"] = True
     return _Explanation("SCHEMA-ATTRIBUTE-MISSING", error.element, values)
 
