@@ -383,8 +383,9 @@ class Change:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it replaces a number by another one that the rest of the invoice does not prove."""
-        return self.applicability is QUESTION and any(it.kind == "set" and it.is_number for it in self.steps)
+        """Whether it replaces a number, or takes an element for another one, which the invoice does not prove."""
+        is_open = any(it.kind == "rename" or (it.kind == "set" and it.is_number) for it in self.steps)
+        return self.applicability is QUESTION and is_open
 
     def text(self, lang: Language | None = None) -> str:
         """Return what to change, in one sentence."""

@@ -135,6 +135,8 @@ class Finding:
             return _MESSAGES[language]["no_action"]
         advised = self.advice.text(language) if self.advice else ""
         text = advised or self.entry.fix(language, self._text_values, self.situation)
+        if "misnamed" in self.values:
+            text = _MESSAGES[language]["misnamed"].format(fix=text, **self.values)
         return _MESSAGES[language]["only_if"].format(standard=self.standard, fix=text) if self.standard else text
 
     @property

@@ -78,6 +78,7 @@ class FindingBuilder:
         self.lang = lang
         self._numbers = Numbers(invoice)
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
+        self._misnamed: list[tuple[Any, Mapping[str, str], tuple[str, ...]]] = []  # elements, values, what they may be
 
     def of_rule(self, violation: Violation, layer: str) -> Finding:
         """Return the finding for a violated rule."""
@@ -94,7 +95,11 @@ class FindingBuilder:
             section=rule.section if terms[:1] == rule.terms[:1] else section(None, terms, rule.file),
             terms=terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
-            values={**violation.values, **({"term": terms[0]} if violation.diagnosis else {})},
+            values={
+                **violation.values,
+                **({"term": terms[0]} if violation.diagnosis else {}),
+                **self._misnamed_as(terms, node),
+            },
             override=self._overrides.get(rule.code),
             indicative=self._indicative,
             note_indices=violation.note_indices,
@@ -124,6 +129,7 @@ class FindingBuilder:
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
             terms, situation = (), {}
             values = {name: value for name, value in values.items() if name != ACTUAL}
+        values = {**values, **self._misnamed_as(terms or catalog_entry.terms, violation.element)}
         return self._finding(
             violation.code,
             violation.rule.severity,
@@ -157,7 +163,18 @@ class FindingBuilder:
             values["required_in"] = name(parent.tag)
         elif violation.code in _EMPTY:
             values |= self._mandatory(terms)
+        renamed = values.get("similar") or values.get("required")
+        if renamed and parent is not None:
+            stated = {"misnamed": name(element.tag), "misnamed_line": str(violation.line), "renamed": str(renamed)}
+            self._misnamed.append((element, stated, self._terms_of_child(parent, (str(renamed),))))
         return self.of_entry(violation.code, layer, element, values, terms)
+
+    def _misnamed_as(self, numbers: Sequence[str], node: Any) -> Mapping[str, str]:
+        """Return the values for the text about a missing term that an element with a wrong name seems to have."""
+        for element, values, meant in self._misnamed:
+            if not {*numbers[:1], *map(_parent_of, numbers[:1])}.isdisjoint(meant) and _is_in_same(element, node):
+                return values
+        return {}
 
     def of_entry(
         self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
@@ -410,6 +427,17 @@ class FindingBuilder:
         if self._terms is None:
             self._terms = terms_of_elements(self._invoice)
         return self._terms.get(element, ())
+
+
+def _parent_of(number: str) -> str:
+    return terms()[number].parent if number in terms() else ""
+
+
+def _is_in_same(element: Any, node: Any) -> bool:
+    """Return whether an element is in the line, VAT breakdown or other group of another one that has such a group."""
+    groups = (it for it in element.iterancestors() if it.getparent() is not None)
+    group = next((it for it in groups if len(it.getparent().findall(it.tag)) > 1), None)
+    return group is None or all(it is group for it in (node, *node.iterancestors()) if it.tag == group.tag)
 
 
 def _date_beside(element: Any) -> Mapping[str, str]:

@@ -182,6 +182,33 @@ def test_missing_attribute_of_an_element_outside_of_en_16931_says_that_it_may_go
     assert finding.fix("en").startswith("If the recipient does not need cac:Shipment, leave it out altogether.")
 
 
+@pytest.mark.parametrize(
+    ("code", "old", "new", "named"),
+    [
+        ("BR-02", r"<cbc:ID>([^<]*)</cbc:ID>", r"<cbc:Title>\1</cbc:Title>", "cbc:ID"),
+        ("BR-13", r"(<)(cbc:TaxExclusiveAmoun)t(.*?</\2)t", r"\1\2\3", "cbc:TaxExclusiveAmount"),
+    ],
+    ids=["the required one", "misspelt"],
+)
+def test_missing_term_names_the_element_that_seems_to_have_it(code: str, old: str, new: str, named: str) -> None:
+    finding = finding_of(code, UBL, old, new)
+    wrong = finding.values["misnamed"]
+    assert finding.fix("en").startswith(f"If {wrong} in line {finding.values['misnamed_line']} contains this ")
+    assert f", das Element {named} nennen. Sonst: " in finding.fix("de")
+    document = re.sub(old, new, UBL, count=1, flags=re.DOTALL)
+    causes = einvoice.validate(document.encode(), lang="en").causes()
+    assert f"“{wrong}” should be named “{named}”." in causes[0].text()
+
+
+def test_misspelt_element_of_another_line_is_not_named() -> None:
+    lines = UBL.split("<cac:InvoiceLine>")
+    lines[1] = re.sub("cbc:InvoicedQuantity", "cbc:InvoicedQuantit", lines[1])
+    lines[2] = re.sub("<cbc:InvoicedQuantity.*?</cbc:InvoicedQuantity>", "", lines[2])
+    findings = einvoice.validate("<cac:InvoiceLine>".join(lines).encode()).findings
+    own, other = (it.values.get("misnamed") for it in findings if it.code == "BR-22")
+    assert (own, other) == ("cbc:InvoicedQuantit", None)
+
+
 # ---------------------------------------------------------------- elements at a place that the schema does not allow
 
 SUMMATION = (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-from einvoice.causes.applicability import SAFE, UNSAFE
+from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Rename, RenameAttribute, SetNamespace
 from einvoice.model.location import NAMESPACES, name
-from einvoice.repair.case import Case
+from einvoice.repair.case import Case, plain_path
 from einvoice.repair.proposal import Proposal
 from einvoice.result import Finding
 from einvoice.syntax import schema
@@ -47,27 +47,31 @@ def proposals(case: Case) -> Iterator[Proposal]:
 
 def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Proposal]:
     given = node.tag.rpartition("}")[2]
-    known = {tag.rpartition("}")[2]: tag for tag in reversed(_allowed(node, models))}
-    for local in _similar(given, list(known)):
-        same = [it for it in case.root.iter(node.tag) if it is node or known[local] in _allowed(it, models)]
+    known = {it.tag.rpartition("}")[2]: it.tag for it in reversed(models.allowed_at(node))}
+    similar = _similar(given, list(known))
+    for local in similar or _missing(case, node, known):
+        same = [
+            node,
+            *(it for it in case.root.iter(node.tag) if it is not node and _is_allowed(it, known[local], models)),
+        ]
         edits = tuple(Rename(case.xpath(it), name(known[local])) for it in same)
-        yield Proposal(edits, SAFE if local.casefold() == given.casefold() else UNSAFE)
+        yield Proposal(edits, SAFE if local.casefold() == given.casefold() else UNSAFE if similar else QUESTION)
 
 
-def _allowed(node: Any, models: ContentModels) -> list[str]:
-    """Return the names that the schema allows at the place of an element, by the elements beside it."""
-    parent = node.getparent()
-    particles = models.sequence_of(parent)
-    ranks = {particle.tag: rank for rank, particle in enumerate(particles)}
-    before = [ranks[it.tag] for it in node.itersiblings("*", preceding=True) if it.tag in ranks]
-    after = [ranks[it.tag] for it in node.itersiblings("*") if it.tag in ranks]
-    first, last = max(before, default=0), min(after, default=len(particles))
-    stated = [it.tag for it in parent]
-    return [
-        particle.tag
-        for particle in particles[first : last + 1]
-        if particle.max_occurs is None or stated.count(particle.tag) < particle.max_occurs
+def _missing(case: Case, node: Any, known: Mapping[str, str]) -> list[str]:
+    """Return the only element at the place of another one that findings say is missing; empty if it is one of more."""
+    parent = plain_path(case.xpath(node.getparent()))
+    missing = {case.path_of_leading(it) for it in case.findings}
+    found = [
+        local
+        for local, tag in known.items()
+        if f"{parent}/{name(tag)}" in missing and node.getparent().find(tag) is None
     ]
+    return found if len(found) == 1 and not len(node) else []
+
+
+def _is_allowed(element: Any, tag: str, models: ContentModels) -> bool:
+    return any(it.tag == tag for it in models.allowed_at(element))
 
 
 def _attributes(case: Case, finding: Finding, node: Any, models: ContentModels) -> Iterator[Proposal]:

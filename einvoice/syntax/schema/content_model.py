@@ -68,6 +68,24 @@ class ContentModels:
         """Return the sequence of child elements; empty if the type is not a plain sequence."""
         return self._sequences.get(self.type_of(element) or "", ())
 
+    def allowed_at(self, element: etree._Element) -> list[Particle]:
+        """Return what the schema allows at the place of an element with a wrong name, by the elements beside it."""
+        parent = element.getparent()
+        particles = () if parent is None else self.sequence_of(parent)
+        ranks = {particle.tag: rank for rank, particle in enumerate(particles)}
+        before = [ranks[it.tag] for it in element.itersiblings("*", preceding=True) if it.tag in ranks]
+        after = [ranks[it.tag] for it in element.itersiblings("*") if it.tag in ranks]
+        first, last = max(before, default=0), min(after, default=len(particles))
+        stated = [] if parent is None else [it.tag for it in parent]
+        return [
+            it for it in particles[first : last + 1] if it.max_occurs is None or stated.count(it.tag) < it.max_occurs
+        ]
+
+    def has_children(self, parent: etree._Element, tag: str) -> bool:
+        """Return whether the schema has elements inside of a child with this name."""
+        own = self._children.get(self.type_of(parent) or "", {}).get(tag)
+        return bool(self._children.get(own or self._globals.get(tag) or ""))
+
     def datatype_of(self, element: etree._Element) -> str | None:
         """Return the built-in data type of the element's text, such as "decimal"; None if it has none."""
         name = self.type_of(element)

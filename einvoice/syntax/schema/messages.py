@@ -174,8 +174,10 @@ def _unknown(element: etree._Element, tags: list[str], models: ContentModels) ->
         return _Explanation("SCHEMA-LATER-ELEMENT", element, values)
     if other := _in_wrong_namespace(element, tags):
         return _Explanation("SCHEMA-WRONG-NAMESPACE", element, values | other)
-    similar = _similar(element, tags)
-    values |= {"similar": similar} if similar else {}
+    if similar := _similar(element, tags):
+        values["similar"] = similar
+    elif required := _required_at(element, models):
+        values["required"] = required
     return _Explanation("SCHEMA-UNKNOWN-ELEMENT", element, values | _right_place(element, models))
 
 
@@ -245,6 +247,15 @@ def _similar(element: etree._Element, tags: Collection[str]) -> str:
     names = {etree.QName(tag).localname: tag for tag in tags if tag not in present}
     close = get_close_matches(etree.QName(element).localname, names, n=1, cutoff=_ALIKE)
     return _name(names[close[0]]) if close else ""
+
+
+def _required_at(element: etree._Element, models: ContentModels) -> str:
+    """Return the name of the only element that the schema requires at the place of another one; "" if it has others."""
+    parent = element.getparent()
+    assert parent is not None  # only a parent has a sequence
+    required = [it.tag for it in models.allowed_at(element) if it.min_occurs and parent.find(it.tag) is None]
+    is_like = len(required) == 1 and models.has_children(parent, required[0]) == bool(len(element))
+    return _name(required[0]) if is_like else ""
 
 
 def _misplaced(element: etree._Element, previous: etree._Element | None, sequence: Sequence) -> _Explanation:
