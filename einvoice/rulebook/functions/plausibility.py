@@ -147,8 +147,13 @@ def is_plausible_vat_country(x: str, country: str) -> bool:
 
 
 _IBAN: Final = "[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}"
-_OTHER_IBANS: Final = {"AD", "AL", "CH", "GB", "GI", "IS", "LI", "MC", "MD", "ME", "MK", "NO", "RS", "SM", "VA"}
-"""Countries of the SEPA area that are not in the EU."""
+_IBAN_LENGTHS: Final = {
+    "AD": 24, "AL": 28, "AT": 20, "BE": 16, "BG": 22, "CH": 21, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "EE": 20,
+    "ES": 24, "FI": 18, "FR": 27, "GB": 22, "GI": 23, "GR": 27, "HR": 21, "HU": 28, "IE": 22, "IS": 26, "IT": 27,
+    "LI": 21, "LT": 20, "LU": 20, "LV": 21, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MT": 31, "NL": 18, "NO": 15,
+    "PL": 28, "PT": 25, "RO": 24, "RS": 22, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "VA": 22,
+}  # fmt: skip
+"""Characters of an IBAN by country of the SEPA area, as in the IBAN registry (ISO 13616)."""
 
 
 @function()
@@ -164,11 +169,27 @@ def is_plausible_iban(x: str) -> bool:
     if is_valid_iban(x):
         return True
     account = x.translate(_SEPARATORS)
-    return (
-        account[:2] not in _IN_EU | _OTHER_IBANS
-        or not re.fullmatch(_IBAN, account)
-        or bool(re.search(_EXAMPLE, account))
-    )
+    return account[:2] not in _IBAN_LENGTHS or not re.fullmatch(_IBAN, account) or bool(re.search(_EXAMPLE, account))
+
+
+@function()
+def iban_length(x: str) -> int:
+    """Return how many characters an IBAN of this country has; 0 outside of the SEPA area.
+
+    >>> iban_length("DE02 1203 0000"), iban_length("BE"), iban_length("4711")
+    (22, 16, 0)
+    """
+    return _IBAN_LENGTHS.get(x[:2], 0)
+
+
+@function()
+def without_separators(x: str) -> str:
+    """Return a number without blanks, points and hyphens.
+
+    >>> without_separators("DE02 1203 0000"), without_separators("ATU-135.85627")
+    ('DE0212030000', 'ATU13585627')
+    """
+    return x.translate(_SEPARATORS)
 
 
 _LA_POSTE: Final = "356000000"
