@@ -11,11 +11,13 @@ from einvoice.causes.applicability import QUESTION
 from einvoice.causes.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
-from einvoice.model.terms import is_plural, term
+from einvoice.model.terms import is_plural, term, terms
 from einvoice.quotation import quote
 from einvoice.result import Finding, Location
 
 _TEXTS: Final = Messages("einvoice.causes", "causes")
+_CALCULATED: Final = "calculated"
+"""Name of the value of a finding with the number that a missing term should have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,21 @@ class Cause:
         if is_plural(self.missing, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"
         place = in_lines(term_label(self.missing, lang), self.lines, lang)
-        return words[key].format(place=capitalized(place))
+        return words[key].format(place=capitalized(place)) + self._calculated(lang)
+
+    def _calculated(self, lang: Language) -> str:
+        """Return the sentence with the number that a finding calculates for the missing term; "" if none does."""
+        found = [(it.values[_CALCULATED], it.terms[0]) for it in self.findings if self._has_number(it)]
+        if len(found) != 1 or len(self.lines) > 1:
+            return ""
+        ((number, of),) = found
+        text = format_number(number, lang, decimals=2 if "amount" in term(of).datatype.lower() else 0)
+        return " " + _TEXTS[lang]["calculated"].format(number=text)
+
+    def _has_number(self, finding: Finding) -> bool:
+        known = terms().get(next(iter(finding.terms), ""))
+        is_about = known is not None and self.missing in (known.number, known.parent)
+        return is_about and isinstance(finding.values.get(_CALCULATED), Decimal)
 
     def _key(self) -> str:
         if not self.is_empty:

@@ -133,14 +133,15 @@ def test_quantity_is_asked_without_the_unit_of_the_other_lines(left):
 
 
 @pytest.mark.parametrize(
-    "document",
-    [changed(UBL, QUANTITY, ""), changed(CII, "<ram:BilledQuantity[^>]*>[^<]*</ram:BilledQuantity>", "")],
+    ("document", "quantity"),
+    [(changed(UBL, QUANTITY, ""), 12), (changed(CII, "<ram:BilledQuantity[^>]*>[^<]*</ram:BilledQuantity>", ""), 4)],
 )
-def test_quantity_whose_unit_is_unknown_is_one_question(document):
+def test_quantity_whose_unit_is_unknown_is_one_question(document, quantity):
     (cause,) = causes_of(document)
     assert {"BR-22", "BR-23"} <= {finding.code for finding in cause.findings}
     assert cause.missing == "BT-129"
-    assert cause.text() == "Menge (BT-129) in Position 1 fehlt. Was ist anzugeben?"
+    derived = f"Die übrigen Angaben ergeben {quantity}."
+    assert cause.text() == f"Menge (BT-129) in Position 1 fehlt. Was ist anzugeben? {derived}"
 
 
 def test_vat_accounting_currency_that_is_the_invoice_currency():
