@@ -305,7 +305,8 @@ class FindingBuilder:
             contents = ", ".join(self._required_in(numbers[0]))
             return {"term": numbers[0], **({"contents": contents} if contents else {})}
         if not numbers:
-            return {}
+            held = ", ".join(self._required_below(violation.element, violation.missing[0])) if len(missing) == 1 else ""
+            return {"holds": held} if held else {}
         labels = [
             f"{name(tag)} ({found[0]})" if found else name(tag)
             for tag, found in zip(violation.missing, missing, strict=True)
@@ -319,6 +320,19 @@ class FindingBuilder:
         Terms of attributes are left out: they are only required together with the term of their element.
         """
         numbers = [it.number for it in terms().values() if it.parent == group and it.cardinality[0] == "1"]
+        return self._supported(numbers)
+
+    def _required_below(self, element: Any, tag: str) -> Sequence[str]:
+        """Return the outermost terms and groups that a missing element without a term must contain."""
+        syntax = self._invoice.syntax
+        names = [*reversed([name(it.tag) for it in (element, *element.iterancestors())]), name(tag)]
+        path = "/".join(("", names[0] if syntax == "CII" else "*", *names[1:], ""))
+        below = {it.number: it.parent for it in terms().values() if path_of(it.number, syntax).startswith(path)}
+        outermost = [number for number, parent in below.items() if parent not in below]
+        return self._supported([it for it in outermost if terms()[it].cardinality[0] == "1"])
+
+    def _supported(self, numbers: Sequence[str]) -> Sequence[str]:
+        """Return the terms and groups that the Factur-X profile has, if there is one, without those of attributes."""
         numbers = [it for it in numbers if it.count("-") == 1]
         if self._selection.profile is None:
             return numbers

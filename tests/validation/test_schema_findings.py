@@ -169,6 +169,15 @@ def test_missing_currency_in_the_vat_breakdown_is_that_of_the_invoice(element: s
     assert "EUR." in finding.fix("de")
 
 
+@pytest.mark.parametrize(
+    ("element", "held"),
+    [("rsm:ExchangedDocument", "BT-1, BT-2, BT-3"), ("ram:ApplicableHeaderTradeAgreement", "BG-4, BG-7")],
+)
+def test_missing_element_without_a_term_names_what_it_must_contain(element: str, held: str) -> None:
+    finding = finding_of("SCHEMA-MISSING-ELEMENT", CII, f"<{element}>.*?</{element}>", "")
+    assert f"Ergänzen: {element}, mindestens mit {held}." in finding.fix("de")
+
+
 def test_all_missing_elements_are_listed() -> None:
     document = re.sub(MISSING[0][1], "", UBL, flags=re.DOTALL)
     finding = finding_of("SCHEMA-MISSING-ELEMENT", document, r"<cbc:IssueDate>[^<]*</cbc:IssueDate>", "")
