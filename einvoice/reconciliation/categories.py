@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from einvoice.model.calculation import RATED
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import Key, key_of, round2, signed_amount, taxed_items, total
@@ -26,9 +27,16 @@ def lacking_in_entries(invoice: Invoice) -> dict[Key, Any]:
     """
     left = {key: _sum(items) for key, items in _items(invoice).items()}
     for row in invoice.vat_breakdown:
-        key = key_of(row)
+        key = entry_key(row)
         left[key] = left.get(key, Decimal(0)) - row.taxable_amount.number
     return left
+
+
+def entry_key(row: Any) -> Key:
+    """Return category and rate of an entry of the breakdown: one with VAT is not that of a category without."""
+    category, rate = key_of(row)
+    stated = row.rate.number
+    return category, stated if category not in RATED and stated is not absent and row.tax_amount.number else rate
 
 
 def misplaced(invoice: Invoice) -> Misplaced | None:
@@ -37,7 +45,7 @@ def misplaced(invoice: Invoice) -> Misplaced | None:
     One category has the amount too much that another one lacks. If no item belongs to an entry, and no entry to the
     items, the tax amount says which of them is right.
     """
-    rows = {key_of(vat): vat for vat in invoice.vat_breakdown}
+    rows = {entry_key(vat): vat for vat in invoice.vat_breakdown}
     items, left = _items(invoice), lacking_in_entries(invoice)
     wrong = [key for key, amount in left.items() if amount]
     if len(rows) < len(invoice.vat_breakdown) or absent in (*left.values(), *(rate for _, rate in left)):
@@ -72,5 +80,6 @@ def _sum(items: Sequence[tuple[Any, Any]]) -> Any:
 
 def _fits(row: Any, key: Key) -> bool:
     """Return whether the tax amount of an entry is that of a category and rate."""
-    tax = round2(row.taxable_amount.number * key[1] / 100)
+    rate = key[1] if key[0] in RATED else 0
+    tax = round2(row.taxable_amount.number * rate / 100)
     return bool(tax is not absent and tax == row.tax_amount.number)

@@ -84,7 +84,7 @@ class Corrections:
             return ()
         invoice = self._case.invoice
         for rows in split_entries(invoice):
-            if any(is_within(node, it.node) for it in rows) and lacking_in_entries(invoice)[key_of(rows[0])] == 0:
+            if any(is_within(node, it.node) for it in rows) and lacking_in_entries(invoice).get(key_of(rows[0])) == 0:
                 return next((self._steps.of(it) for it in combined(self._case, rows)), ())
         return ()
 
