@@ -24,7 +24,7 @@ from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
 from einvoice.rulebook.syntax_rules.table import shared_codes
 from einvoice.syntax.paths import path_of, term_of_attribute
-from einvoice.syntax.schema import is_required
+from einvoice.syntax.schema import is_optional, is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
 _DECIMALS: Final = "decimals"
 _SURPLUS: Final = "SCHEMA-SURPLUS-ELEMENT"
-_NO_ATTRIBUTE: Final = "SCHEMA-ATTRIBUTE-MISSING"
+_REFUSED: Final = (_SURPLUS, "SCHEMA-UNKNOWN-ELEMENT", "SCHEMA-LATER-ELEMENT", "SCHEMA-WRONG-NAMESPACE")
+"""Codes of findings about elements that the schema does not have."""
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
 _MAX_VALUE_LENGTH: Final = 500
@@ -88,6 +89,7 @@ class FindingBuilder:
             terms = self._of_operand(violation.diagnosis.place, violation)
         else:
             terms = self._at_fault(violation) if rule.shared else violation.terms
+        surplus = self._surplus(node)
         return self._finding(
             rule.code,
             rule.severity,
@@ -99,6 +101,7 @@ class FindingBuilder:
                 **violation.values,
                 **({"term": terms[0]} if violation.diagnosis else {}),
                 **self._misnamed_as(terms, node),
+                **({"surplus": surplus} if surplus else {}),
             },
             override=self._overrides.get(rule.code),
             indicative=self._indicative,
@@ -120,7 +123,7 @@ class FindingBuilder:
             values = {**values, "term": own[0]}
         if violation.rule.check == _FORBIDDEN:
             values = {**values, **_date_beside(violation.element)}
-        if surplus := self._unused(violation.element if violation.attribute else violation.element.getparent()):
+        if surplus := self._surplus(violation.element if violation.attribute else violation.element.getparent()):
             values = {**values, "surplus": surplus}
         if violation.rule.check == _NOT_BLANK:
             values = {**values, **self._mandatory([it for it in own if _is_term(it)])}
@@ -157,8 +160,8 @@ class FindingBuilder:
             values |= self._currencies_of(element)
         parent = None if element is None else element.getparent()
         terms = terms or self.terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
-        if unused := self._unused({_SURPLUS: parent, _NO_ATTRIBUTE: element}.get(violation.code)):
-            values["unused"] = unused
+        if surplus := self._surplus(parent if violation.code in _REFUSED else element):
+            values["unused" if violation.code == _SURPLUS else "surplus"] = surplus
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
         elif violation.code in _EMPTY:
@@ -263,7 +266,7 @@ class FindingBuilder:
             **{"kind": self._kinds.get(layer, ""), **details},
         )
 
-    def _unused(self, element: Any) -> str:
+    def _surplus(self, element: Any) -> str:
         """Return the name of the element without a business term that contains an element, or is it; "" if none does.
 
         A profile with its own XML schema provides for elements that EN 16931 does not have.
@@ -273,7 +276,7 @@ class FindingBuilder:
             return ""
         around = (element, *element.iterancestors())
         found = next((it for it in around if it in self._invoice.unmapped), None)
-        return "" if found is None or is_required(found) else name(found.tag)
+        return name(found.tag) if found is not None and is_optional(found) else ""
 
     def _mandatory(self, numbers: Sequence[str]) -> Mapping[str, str]:
         """Return the value for the text about an empty element that EN 16931 requires in its group."""

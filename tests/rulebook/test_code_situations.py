@@ -125,24 +125,6 @@ OTHER = [
         "Keep only the valid entry",
     ),
     (
-        "surplus",
-        "CII-DT-031",
-        before(CII, "ram:CategoryCode", '<ram:BasisAmount currencyID="EUR">250.00</ram:BasisAmount>'),
-        "currency",
-        "Remove the whole element ram:BasisAmount, and @currencyID with it.",
-    ),
-    (
-        "surplus",
-        "CII-DT-027",
-        before(
-            CII,
-            "/ram:NetPriceProductTradePrice",
-            "<ram:AssociatedReferencedDocument><ram:FormattedIssueDateTime/></ram:AssociatedReferencedDocument>",
-        ),
-        "issue date",
-        "Remove the whole element ram:AssociatedReferencedDocument, and ram:FormattedIssueDateTime with it.",
-    ),
-    (
         "beside",
         "CII-SR-400",
         before(

@@ -21,7 +21,7 @@ from einvoice.model.location import line, name
 from einvoice.syntax import mapping
 from einvoice.syntax.lexical import collapsed, long_years, wrong_binaries
 from einvoice.syntax.mapping.tables import table_of
-from einvoice.syntax.schema.content_model import ContentModels
+from einvoice.syntax.schema.content_model import ContentModels, Particle
 from einvoice.syntax.schema.d16b import D16B, SchemaFilesError, added_later
 from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles, StoredFiles
 
@@ -146,11 +146,25 @@ def is_required(element: etree._Element) -> bool:
     Raises:
         SchemaFilesError: the installed schemas are incomplete or damaged.
     """
+    return any(it.min_occurs for it in _particles(element))
+
+
+def is_optional(element: etree._Element) -> bool:
+    """Return whether the XML schema of the document allows an element at its place, and does not require it.
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+    """
+    return any(not it.min_occurs for it in _particles(element))
+
+
+def _particles(element: etree._Element) -> list[Particle]:
+    """Return what the schema says about an element in its parent; empty if it does not allow it."""
     root = etree.QName(element.getroottree().getroot()).localname
     parent = element.getparent()
     if root not in ROOTS or parent is None:
-        return False
-    return any(it.tag == element.tag and it.min_occurs for it in content_models(root).sequence_of(parent))
+        return []
+    return [it for it in content_models(root).sequence_of(parent) if it.tag == element.tag]
 
 
 def _known(root: str) -> "_Schema":
