@@ -208,10 +208,10 @@ class Diagnosis:
     def _place(self, finding: Finding) -> tuple[str, str]:
         """Return what the findings of one cause share: an unreadable value that they read, or place and leading term.
 
-        All content that no business term covers is one cause.
+        Content that no business term covers is one cause, by the reason why it may stay.
         """
         if finding.code == UNMAPPED:
-            return finding.code, ""
+            return finding.code, finding.situation
         own = self._own(finding)
         line = self.case.line_of(own.location.node)
         for number in own.terms:
