@@ -167,7 +167,7 @@ class FindingBuilder:
         elif violation.code in _EMPTY:
             values |= self._mandatory(terms)
         renamed = values.get("similar") or values.get("required")
-        if renamed and parent is not None:
+        if renamed and element is not None and parent is not None:
             stated = {"misnamed": name(element.tag), "misnamed_line": str(violation.line), "renamed": str(renamed)}
             self._misnamed.append((element, stated, self._terms_of_child(parent, (str(renamed),))))
         return self.of_entry(violation.code, layer, element, values, terms)
