@@ -18,7 +18,7 @@ from einvoice.schematron.sheets.sheet import Sheet
 from einvoice.schematron.tree import Document
 from einvoice.schematron.xpath.compiled import as_boolean
 from einvoice.schematron.xpath.compiler import Scope, compile_text
-from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Run
+from einvoice.schematron.xpath.frame import Frame, Run
 from einvoice.syntax import xml
 
 _LIMITS: Final = xml.Limits(bytes=64 << 20, elements=2_000_000)
@@ -136,5 +136,5 @@ def applies(text: str, namespaces: Mapping[str, str], document: Document) -> boo
     Raises:
         Stopped: its evaluation fails.
     """
-    run = Run(document, {}, MAX_STEPS)
+    run = Run(document, {})
     return bool(_condition(text, tuple(namespaces.items()))(Frame(run, document.node, {})))

@@ -16,7 +16,7 @@ from einvoice.schematron.tree import Document, Node
 from einvoice.schematron.values import items, text_of
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, converted
-from einvoice.schematron.xpath.frame import MAX_STEPS, Frame, Lazy, Run
+from einvoice.schematron.xpath.frame import Frame, Lazy, Run
 
 _MAX_REPORTS: Final = 50_000
 _MAX_NAMES: Final = 10_000
@@ -185,7 +185,7 @@ class Program:
         Raises:
             Stopped: the sheet ends without a verdict.
         """
-        run = Run(document, {name: it.evaluate for name, it in self._globals.items()}, MAX_STEPS)
+        run = Run(document, {name: it.evaluate for name, it in self._globals.items()})
         reports: list[Report] = []
         try:
             for node, candidates in self._judged(document):

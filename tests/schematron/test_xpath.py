@@ -7,6 +7,7 @@ from saxonche import PySaxonProcessor
 from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.tree import Document
 from einvoice.schematron.values import items, text_of
+from einvoice.schematron.xpath.compiled import as_boolean
 from einvoice.schematron.xpath.compiler import Scope, compile_text
 from einvoice.schematron.xpath.frame import Frame, Run
 from tests.schematron.sheets import DOCUMENT
@@ -230,3 +231,48 @@ def test_errors_of_logic_count_only_if_nothing_else_decides():
     assert evaluate("xs:decimal('x') = 1 and 1 = 2") is False
     with pytest.raises(Stopped):
         evaluate("xs:decimal('x') = 1 or 1 = 2")
+
+
+def _steps(expression: str, lines: int) -> tuple[int, int]:
+    """Return the steps of an expression that is evaluated for each line of a document, and how often it is true."""
+    items = "".join(f"<line><id>{number}</id><parent>{number // 2}</parent></line>" for number in range(lines))
+    run = Run(Document(etree.fromstring(f"<lines>{items}</lines>")), {})
+    before, holds = run.steps, as_boolean(compile_text(expression, Scope({})))
+    found = sum(holds(Frame(run, line, {})) for line in run.document.named["line"])
+    return before - run.steps, found
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("//line[id = current()/parent]/parent = '1'", 2 * 2),
+        ("//line[normalize-space(id) = current()/parent and parent != '7']", 1000 - 4),
+        ("count(//line[id = current()/parent][position() = 1]) = 1", 1000),
+        ("every $a in //line satisfies count(//line[parent = $a/id]) < 3", 1000),
+        ("count(//line[id = (current()/parent, current()/id)]) = 2", 999),
+        ("exists(//line[number(id) = number(current()/parent)])", 1000),
+    ],
+)
+def test_lookups_of_a_key_find_what_a_search_finds(expression, expected) -> None:
+    steps, found = _steps(expression, 1000)
+    assert found == expected
+    if "number(" not in expression and "position()" not in expression:  # no index of numbers, or of each parent
+        assert steps < 100 * 1000
+
+
+def test_a_key_that_fails_does_not_decide() -> None:
+    """Only the nodes before the first match count for an existence, and the other operands of `and` may decide."""
+    items = "".join(f"<line><id>{number}</id></line>" for number in range(20))
+    items += "<line><id>x</id><id>y</id></line>"
+    run = Run(Document(etree.fromstring(f"<lines>{items}</lines>")), {})
+    for expression in ("exists(//line[normalize-space(id) = '3'])", "//line[normalize-space(id) = '3' and id != 'x']"):
+        holds = as_boolean(compile_text(expression, Scope({})))
+        frames = [Frame(run, run.document.node, {}) for _ in range(3)]
+        assert [holds(it) for it in frames] == [True] * 3
+
+
+def test_a_larger_document_may_take_more_steps() -> None:
+    def allowed(elements: int) -> int:
+        return Run(Document(etree.fromstring(f"<a>{'<b/>' * elements}</a>")), {}).steps
+
+    assert allowed(2000) - allowed(1000) == 1000 * (allowed(1) - allowed(0)) > 0

@@ -15,7 +15,7 @@ from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Rule, 
 
 _MAX_INCLUDES: Final = 200
 _MAX_DEPTH: Final = 20
-MAX_ASSERTIONS: Final = 20_000
+MAX_ASSERTIONS: Final = 5_000
 _PARAMETER: Final = re.compile(r"\$([\w.\-]+)")
 _Substitute = Callable[[str], str]
 

@@ -8,9 +8,11 @@ from typing import Any, Final
 from einvoice.schematron.errors import LimitReached
 from einvoice.schematron.tree import Document
 
-MAX_STEPS: Final = 25_000_000
-"""Nodes and items that the expressions of a sheet may visit in a document, each counted with the parts of what is
-evaluated for it; about twenty seconds."""
+_STEPS: Final = 3_000_000
+_STEPS_PER_ELEMENT: Final = 500
+"""Nodes and items that the expressions of a sheet may visit, each counted with the parts of what is evaluated for it:
+a constant, and so many for each element of the document. A small document takes at most about three seconds; official
+sheets need a tenth of that, and not more for each element of a large one."""
 _MAX_KNOWN: Final = 500_000
 """Items that are kept for expressions that occur again."""
 _COST_OF_CALL: Final = 100
@@ -31,11 +33,11 @@ class Run:
         texts: sets of the texts of long sequences, by the identity of the sequence, which is kept beside it.
     """
 
-    __slots__ = ("_room", "depth", "document", "globals", "known", "steps", "texts")
+    __slots__ = ("_allowed", "_room", "depth", "document", "globals", "known", "steps", "texts")
 
-    def __init__(self, document: Document, globals_: Mapping[str, Callable[[Frame], Any]], steps: int) -> None:
+    def __init__(self, document: Document, globals_: Mapping[str, Callable[[Frame], Any]], steps: int = 0) -> None:
         self.document = document
-        self.steps = steps
+        self._allowed = self.steps = steps or _STEPS + _STEPS_PER_ELEMENT * len(document.elements)
         self.depth = 0
         self.known: dict[Any, Any] = {}
         self._room = _MAX_KNOWN
@@ -51,7 +53,7 @@ class Run:
         """
         self.steps -= steps
         if self.steps < 0:
-            raise LimitReached(f"more than {MAX_STEPS} steps")
+            raise LimitReached(f"more than {self._allowed} steps")
 
     def remember(self, expression: Any, value: Any) -> None:
         """Keep the value of an expression, unless the items that are kept are already too many."""

@@ -12,6 +12,7 @@ from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.nodes import Call, Comparison, Constant, Expression, Loop, SimpleMap, Variable
 from einvoice.schematron.xpath.operators import in_sequence
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+from einvoice.schematron.xpath.shared import shared
 
 
 def _item_of(sequence: Compiled) -> Compiled:
@@ -22,6 +23,10 @@ def _item_of(sequence: Compiled) -> Compiled:
 
 @compiles(Loop)
 def _loop(expression: Loop, scope: Scope) -> Compiled:
+    return shared(expression, scope, _of_loop)
+
+
+def _of_loop(expression: Loop, scope: Scope) -> Compiled:
     bindings, outer = [], scope
     for name, of in expression.bindings:
         compiled = compile_expression(of, scope)

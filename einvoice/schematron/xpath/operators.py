@@ -255,11 +255,15 @@ def _range(expression: Range, scope: Scope) -> Compiled:
 
 @compiles(Combination)
 def _combination(expression: Combination, scope: Scope) -> Compiled:
-    left = as_items(compile_expression(expression.left, scope))
-    right = as_items(compile_expression(expression.right, scope))
+    first, second = compile_expression(expression.left, scope), compile_expression(expression.right, scope)
+    left, right, are_ordered = as_items(first), as_items(second), first.is_flat and second.is_flat
 
     def union(frame: Frame) -> Sequence[Any]:
-        return in_order([*left(frame), *right(frame)])
+        one: Sequence[Any] = left(frame)
+        other: Sequence[Any] = right(frame)
+        if are_ordered and not (one and other):
+            return one or other
+        return in_order([*one, *other])
 
     def chosen(frame: Frame) -> Sequence[Any]:
         others = set(map(id, right(frame)))

@@ -7,16 +7,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from einvoice.schematron.errors import Stopped
+from einvoice.schematron.errors import LimitReached, Stopped
 from einvoice.schematron.tree import NOTHING, in_order
-from einvoice.schematron.values import effective_boolean, is_node
+from einvoice.schematron.values import atoms, effective_boolean, is_node
 from einvoice.schematron.xpath import axes
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.loops import mapped
-from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem, Expression, Filter, Path, Root, Step
+from einvoice.schematron.xpath.nodes import (
+    Call,
+    Comparison,
+    Constant,
+    ContextItem,
+    Expression,
+    Filter,
+    Logic,
+    Path,
+    Root,
+    Step,
+)
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
-from einvoice.schematron.xpath.shared import is_of_document, shared
+from einvoice.schematron.xpath.shared import FOCUS, free, is_of_document, shared
 
 _MANY: Final = 8
 """Nodes of a step from which they are counted."""
@@ -37,10 +48,15 @@ def _of_step(expression: Step, scope: Scope) -> Compiled:
     base = compile_expression(expression.base, scope)
     axis = expression.axis
     reach = axes.reach(axis, expression.test, scope.namespaces, scope.default)
-    keeps_flat = base.is_flat and axis in ("child", "attribute", "self")
+    keeps_flat = base.is_flat and (axis in ("child", "attribute", "self") or (axis == "parent" and base.is_node))
     if not expression.predicates and (fast := _from_node(expression, base, scope)) is not None:
         return fast
     predicates = [_predicate(it, scope) for it in expression.predicates]
+    select = _by_key(expression.predicates, replace(scope, has_node=True))
+    if select is not None and axis == "self" and base.kind is Kind.NODES:
+        base, select = _selecting(base, select), None
+    elif select is not None:
+        predicates.insert(0, select)
     is_ordered = keeps_flat or axis == "self" or (base.is_node and axis not in axes.REVERSE)
     if base.is_node:
         evaluate = _from_one(base.evaluate, reach, predicates, axis in axes.REVERSE)
@@ -50,7 +66,7 @@ def _of_step(expression: Step, scope: Scope) -> Compiled:
     if (expression.predicates or base.iterate) and not any(_counts(it, scope) for it in expression.predicates):
         tests = [as_boolean(compile_expression(it, replace(scope, has_node=True))) for it in expression.predicates]
         weight = 1 + sum(it.size for it in expression.predicates)
-        iterate = _one_by_one(base.iterate or _nodes(base), reach, tests, weight)
+        iterate = _one_by_one(base.iterate or _nodes(base), reach, select, tests, weight)
     return Compiled(Kind.NODES, evaluate, is_flat=keeps_flat, iterate=iterate)
 
 
@@ -145,6 +161,74 @@ def _divided(step: Step, scope: Scope) -> Step:
     return Step(replace(alone, predicates=tuple(first)), "self", "node()", rest) if rest else step
 
 
+_Select = Callable[[Frame, Any], Any]
+
+
+def _by_key(predicates: Sequence[Expression], scope: Scope) -> _Select | None:
+    """Return the function that leaves out nodes for which the first predicate, with `key = value`, cannot hold.
+
+    The key depends on the node only, so that an index of the keys of a sequence of nodes serves all values.
+    """
+    for it in predicates[:1]:
+        for part in it.operands if isinstance(it, Logic) and it.operator == "and" else (it,):
+            if isinstance(part, Comparison) and part.operator == "=" and not _uses_place(it):
+                for key, value in ((part.left, part.right), (part.right, part.left)):
+                    if free(key) == {FOCUS} and FOCUS not in free(value):
+                        known = compile_expression(key, scope)
+                        if known.kind in (Kind.NODES, Kind.TEXT):
+                            values = as_items(compile_expression(value, scope))
+                            return _selected(as_items(known), values, key.size)
+    return None
+
+
+def _selecting(base: Compiled, select: _Select) -> Compiled:
+    evaluate = base.evaluate
+    return replace(base, evaluate=lambda frame: select(frame, evaluate(frame)), iterate=None)
+
+
+def _selected(keys: Evaluate, values: Evaluate, weight: int) -> _Select:
+    mark = object()
+
+    def select(frame: Frame, found: Any) -> Any:
+        if len(found) <= _MANY:
+            return found
+        known, before = frame.run.known, (frame.item, frame.position, frame.size)
+        nodes, index = known.get(mark, (None, None))
+        if nodes is not found:  # an index pays if the same nodes come again
+            known[mark] = found, None
+            return found
+        try:
+            if index is None:
+                index = _index(frame, found, keys, weight)
+                known[mark] = found, index
+            wanted = atoms(values(frame))
+        except LimitReached:
+            raise
+        except Stopped:  # perhaps the rest of the predicate does not need it
+            frame.item, frame.position, frame.size = before
+            return found
+        if not all(isinstance(it, str) for it in wanted):
+            return found
+        frame.run.spend(len(wanted))
+        return [found[place] for place in sorted({place for it in wanted for place in index.get(it, NOTHING)})]
+
+    return select
+
+
+def _index(frame: Frame, nodes: Sequence[Any], keys: Evaluate, weight: int) -> dict[str, list[int]]:
+    """Return the places of nodes by the texts of their keys."""
+    before, index = frame.item, dict[str, list[int]]()
+    frame.run.spend(len(nodes) * weight)
+    try:
+        for place, node in enumerate(nodes):
+            frame.item = node
+            for key in atoms(keys(frame)):
+                index.setdefault(key, []).append(place)
+    finally:
+        frame.item = before
+    return index
+
+
 def _counts(predicate: Expression, scope: Scope) -> bool:
     """Return whether a predicate depends on the place of a node in its sequence."""
     kind = compile_expression(predicate, replace(scope, has_node=True)).kind
@@ -156,11 +240,15 @@ def _uses_place(expression: Expression) -> bool:
 
 
 def _one_by_one(
-    base: Callable[[Frame], Iterable[Any]], reach: axes.Reach, tests: Sequence[Callable[[Frame], bool]], weight: int
+    base: Callable[[Frame], Iterable[Any]],
+    reach: axes.Reach,
+    select: _Select | None,
+    tests: Sequence[Callable[[Frame], bool]],
+    weight: int,
 ) -> Callable[[Frame], Iterator[Any]]:
     def iterate(frame: Frame) -> Iterator[Any]:
         for node in base(frame):
-            found = reach(node)
+            found = reach(node) if select is None else select(frame, reach(node))
             frame.run.spend(1)
             for it in found:
                 frame.run.spend(weight)
@@ -174,27 +262,30 @@ def _one_by_one(
     return iterate
 
 
-def _from_one(
-    base: Evaluate, reach: axes.Reach, predicates: Sequence[Callable[[Frame, Any], Any]], is_reverse: bool
-) -> Evaluate:
+def _from_one(base: Evaluate, reach: axes.Reach, predicates: Sequence[_Select], is_reverse: bool) -> Evaluate:
     def evaluate(frame: Frame) -> Any:
-        found = reach(base(frame))
-        frame.run.spend(len(found) + 1)
-        for predicate in predicates:
-            if not found:
-                return found
-            found = predicate(frame, found)
+        found = _reached(frame, reach(base(frame)), predicates)
         return in_order(found) if is_reverse else found
 
     return evaluate
 
 
-def _from_all(
-    base: Evaluate, reach: axes.Reach, predicates: Sequence[Callable[[Frame, Any], Any]], is_ordered: bool
-) -> Evaluate:
+def _reached(frame: Frame, found: Any, predicates: Sequence[_Select]) -> Any:
+    frame.run.spend(len(found) + 1)
+    for predicate in predicates:
+        if not found:
+            break
+        found = predicate(frame, found)
+    return found
+
+
+def _from_all(base: Evaluate, reach: axes.Reach, predicates: Sequence[_Select], is_ordered: bool) -> Evaluate:
     def evaluate(frame: Frame) -> Any:
+        nodes = base(frame)
+        if len(nodes) == 1 and is_ordered:
+            return _reached(frame, reach(nodes[0]), predicates)
         result: list[Any] = []
-        for node in base(frame):
+        for node in nodes:
             found = reach(node)
             if found:
                 for predicate in predicates:
@@ -304,6 +395,8 @@ def _filter(expression: Filter, scope: Scope) -> Compiled:
     inner = replace(scope, has_node=is_nodes)
     sequence = as_items(base)
     predicates = [_predicate(it, inner) for it in expression.predicates]
+    if is_nodes and (select := _by_key(expression.predicates, inner)) is not None:
+        predicates.insert(0, select)
 
     def evaluate(frame: Frame) -> Any:
         found = sequence(frame)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from einvoice.schematron.errors import LimitReached, Stopped
 from einvoice.schematron.xpath.compiled import Compiled
 from einvoice.schematron.xpath.frame import Frame
-from einvoice.schematron.xpath.nodes import Call, Constant, Expression, Path, Root, Step, Variable
+from einvoice.schematron.xpath.nodes import (
+    Call,
+    ContextItem,
+    Expression,
+    Filter,
+    Loop,
+    Path,
+    Root,
+    SimpleMap,
+    Step,
+    Variable,
+)
 from einvoice.schematron.xpath.scope import Scope
 
 
@@ -24,18 +35,48 @@ def shared(expression: Any, scope: Scope, compile_: Callable[[Any, Scope], Compi
 
 
 def is_of_document(expression: Expression, scope: Scope) -> bool:
-    """Return whether a value depends on the document only: of a path from the root, or a function of such paths."""
-    if isinstance(expression, Call):
-        paths = [it for it in expression.arguments if not isinstance(it, Constant)]
-        return bool(paths) and all(is_of_document(it, scope) for it in paths)
-    base = expression
-    while isinstance(base, Step | Path):
-        base = base.base
-    return isinstance(base, Root) and not any(
-        (isinstance(it, Variable) and (it.name in scope.variables or it.name not in scope.globals))
-        or (isinstance(it, Call) and it.name == "current")
-        for it in expression.walk()
+    """Return whether a value depends on the document only, and is more than a constant."""
+    return all(it in scope.globals and it not in scope.variables for it in free(expression)) and any(
+        isinstance(it, Root) or _is_file(it) for it in expression.walk()
     )
+
+
+def _is_file(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.name in ("document", "doc")
+
+
+FOCUS: Final = "."
+_CURRENT: Final = "current()"
+
+
+def free(expression: Expression) -> frozenset[str]:
+    """Return what a value depends on besides the document: names of variables, `FOCUS`, or the node being judged."""
+    match expression:
+        case ContextItem():
+            return frozenset((FOCUS,))
+        case Variable(name):
+            return frozenset((name,))
+        case Call(name, ()):
+            return frozenset({"current": (_CURRENT,)}.get(name, () if name in _CONSTANTS else (FOCUS,)))
+        case Step(base, _, _, inner) | Filter(base, inner):
+            return free(base) | _inside(inner)
+        case Path(base, step) | SimpleMap(base, step):
+            return free(base) | _inside((step,))
+        case Loop(_, bindings, body):
+            found = free(body)
+            for name, of in reversed(bindings):
+                found = (found - {name}) | free(of)
+            return found
+        case _:
+            return frozenset[str]().union(*map(free, expression.children()))
+
+
+_CONSTANTS: Final = ("true", "false")
+
+
+def _inside(expressions: Iterable[Expression]) -> frozenset[str]:
+    """Return what expressions depend on whose context item is that of the step that they belong to."""
+    return frozenset[str]().union(*map(free, expressions)) - {FOCUS}
 
 
 def _remembered(compiled: Compiled) -> Compiled:
