@@ -36,6 +36,13 @@ def shared(expression: Any, scope: Scope, compile_: Callable[[Any, Scope], Compi
 
 def is_of_document(expression: Expression, scope: Scope) -> bool:
     """Return whether a value depends on the document only, and is more than a constant."""
+    first = expression
+    while isinstance(first, Step | Path | Call):  # most begin at the context item, which saves the rest
+        if isinstance(first, Call) and not first.arguments:
+            break
+        first = first.arguments[0] if isinstance(first, Call) else first.base
+    if isinstance(first, ContextItem):
+        return False
     return all(it in scope.globals and it not in scope.variables for it in free(expression)) and any(
         isinstance(it, Root) or _is_file(it) for it in expression.walk()
     )
