@@ -93,6 +93,29 @@ def test_base_quantity_that_repeats_the_price(is_readable):
     assert {(operand.term, number) for operand, number in best.values} == {("BT-149", Decimal(1))}
 
 
+def test_lines_with_vat_lack_no_line_whatever_their_base_quantities():
+    """Net amounts of other prices would not make the sums right, and a line would seem to be missing."""
+    pattern = r'(unitCode="(\w+)">)([\d.]+)(</cbc:InvoicedQuantity>.*?<cbc:PriceAmount[^>]*>[\d.]+</cbc:PriceAmount>)'
+    document = changed(pattern, r'\1\3\4<cbc:BaseQuantity unitCode="\2">\3</cbc:BaseQuantity>', count=0)
+    for net, gross in (("102.00", "121.38"), ("168.00", "199.92"), ("99.00", "105.93")):
+        stated = f'<cbc:LineExtensionAmount currencyID="EUR">{net}<'
+        assert document.count(stated) == 1
+        document = document.replace(stated, stated.replace(net, gross))
+    (explanation,) = Hypotheses(einvoice.read(document.encode())).explanations
+    assert [it.includes_vat for it in explanation] == [True]
+
+
+@pytest.mark.parametrize(
+    ("price", "missing"), [("7.25", "BG-28"), ("5.80", "")], ids=["another price", "a price with exchanged digits"]
+)
+def test_missing_charge_is_asked_for_beside_a_price_that_is_no_slip(price, missing):
+    (cause,) = einvoice.validate(UBL.replace(">8.50<", f">{price}<").encode(), lang="en").causes()
+    assert cause.is_question
+    assert [change.terms for change in cause.changes] == [("BT-146",)]
+    assert cause.missing == missing
+    assert ("; or: invoice line charges (BG-28) of 15.00 are missing in line 1?" in cause.text()) is bool(missing)
+
+
 def test_the_work_for_many_wrong_equations_is_bounded(monkeypatch):
     """Each of 150 rows adds up all lines, since category Z has one sum: to try each number would take cubic time."""
     text = UBL.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>Z</cbc:ID>")

@@ -56,6 +56,15 @@ def test_removal_names_what_is_removed_and_why(document, code, removed, other):
     assert not repaired(document, change).findings
 
 
+def test_sub_line_that_may_not_be_there_is_in_the_line_around_it():
+    sub_line = """<cac:SubInvoiceLine><cbc:ID>1</cbc:ID><cbc:InvoicedQuantity unitCode="C62">1</cbc:InvoicedQuantity>
+      <cbc:LineExtensionAmount currencyID="EUR">1.00</cbc:LineExtensionAmount>
+      <cac:Item><cbc:Name>x</cbc:Name></cac:Item></cac:SubInvoiceLine>"""
+    document = changed(UBL, "(?=</cac:InvoiceLine>(?!.*</cac:InvoiceLine>))", sub_line)
+    (cause,) = causes_of(document, "en")
+    assert cause.lines == ("3",)
+
+
 def test_what_a_rule_forbids_in_several_lines_is_removed_in_all():
     document = changed(UBL, "(<cac:ClassifiedTaxCategory>\\s*<cbc:ID)", r'\1 schemeID="x"', count=0)
     (cause,) = causes_of(document)
@@ -283,19 +292,22 @@ PERIOD = '<ram:EffectiveSpecifiedPeriod><ram:CompleteDateTime><udt:DateTimeStrin
 
 
 @pytest.mark.parametrize(
-    ("content", "others"),
-    [("", ""), (COPY, " (likewise one other element)"), (f"{COPY}{PERIOD}", " (likewise 2 other elements)")],
+    ("content", "texts"),
+    [
+        ("", ["{name}"]),
+        (PERIOD, ["{name} (likewise one other element)"]),
+        (COPY, ["{name}", "Copy indicator (CopyIndicator in ExchangedDocument) is not part of EN 16931"]),
+    ],
+    ids=["one element", "of the profile", "of the profile, and about the file"],
 )
-def test_content_without_a_term_is_one_cause(content, others):
+def test_content_without_a_term_is_one_cause_for_each_reason(content, texts):
+    name = "Document name (Name in ExchangedDocument) belongs to the profile EXTENDED, not to EN 16931"
     document = changed(CII, "urn:cen.eu:en16931:2017[^<]*", PROFILE)
     document = changed(document, "(?=<ram:TypeCode>380)", "<ram:Name>Rechnung</ram:Name>")
     document = document.replace("</ram:IssueDateTime>", f"</ram:IssueDateTime>{content}", 1)
-    (cause,) = causes_of(document, "en")
-    assert {finding.code for finding in cause.findings} == {"CONTENT-UNCOVERED"}
-    assert (
-        cause.text()
-        == f"Document name (Name in ExchangedDocument) belongs to the profile EXTENDED, not to EN 16931{others}"
-    )
+    causes = causes_of(document, "en")
+    assert {finding.code for cause in causes for finding in cause.findings} == {"CONTENT-UNCOVERED"}
+    assert [cause.text() for cause in causes] == [it.format(name=name) for it in texts]
 
 
 # ---------------------------------------------------------------- which of several values
