@@ -47,6 +47,8 @@ _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
 _CERTAIN, _FRACTION, _UNLIKELY = -1, 5, 9
 """Prices of one unit with a base quantity, or the sums of lines without VAT, are no coincidence; a price without a base
 quantity is no slip."""
+_POWERS: Final = {Decimal(10) ** it for it in range(5)}
+"""Base quantities that prices usually have."""
 _MAX_DECIMALS: Final = 2
 """More decimals are those of a quotient, not of a price or a quantity that somebody stated."""
 _MAX_ROUNDING: Final = Decimal(1)
@@ -383,6 +385,8 @@ def _prior_of_all(values: Sequence[tuple[Operand, Decimal]]) -> int:
     """Return how unusual it is that all these numbers are wrong: not at all if they are so by the same factor."""
     if all(_is_certain(operand, value) for operand, value in values):
         return _CERTAIN
+    if any(operand.number is None for operand, _ in values) and {value for _, value in values} - _POWERS:
+        return _UNLIKELY  # such as a base quantity of 1.19, with which a price that includes VAT fits
     factors = {value / number for operand, value in values if (number := operand.number)}
     if len(factors) == 1 and (-next(iter(factors)) == 1 or next(iter(factors)).normalize().as_tuple().digits == (1,)):
         return 0

@@ -88,7 +88,7 @@ def test_our_address_is_given() -> None:
 def test_an_account_is_confirmed_by_telephone() -> None:
     result = einvoice.validate(Case("", {**LARGE, "payment.iban": "DE02120300000000202052"}).xml())
     text = result.letter("de", items=True)
-    assert "Bevor wir dorthin zahlen, bestätigen wir sie telefonisch unter einer uns bekannten Nummer" in text
+    assert "lassen wir sie uns telefonisch unter einer uns bekannten Nummer bestätigen; aus einer" in text
     assert "aus einer E-Mail übernehmen wir keine Kontonummer" in text
 
 

@@ -105,6 +105,15 @@ def test_lines_with_vat_lack_no_line_whatever_their_base_quantities():
     assert [it.includes_vat for it in explanation] == [True]
 
 
+def test_prices_with_vat_need_no_base_quantity():
+    document = UBL
+    for net, gross in (("8.50", "10.115"), ("48.00", "57.12"), ("9.90", "10.593")):
+        assert document.count(f">{net}</cbc:PriceAmount>") == 1
+        document = document.replace(f">{net}</cbc:PriceAmount>", f">{gross}</cbc:PriceAmount>")
+    (explanation,) = Hypotheses(einvoice.read(document.encode())).explanations
+    assert [{operand.term for operand, _ in it.values} for it in explanation] == [{"BT-146"}]
+
+
 @pytest.mark.parametrize(
     ("price", "missing"), [("7.25", "BG-28"), ("5.80", "")], ids=["another price", "a price with exchanged digits"]
 )

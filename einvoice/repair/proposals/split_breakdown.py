@@ -47,12 +47,14 @@ def combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Proposal]:
     """Yield the proposal that makes one entry of several.
 
     It gets the sums of the taxable amounts (BT-116) and of the tax amounts (BT-117), and what only another entry
-    states, such as the exemption reason. There is no proposal if the entries contradict each other, or if one states
-    VAT of a category without tax: then the category is wrong.
+    states, such as the exemption reason. There is no proposal if the entries contradict each other, or if their VAT is
+    not that of the category and rate, which are wrong then.
     """
     first, *others = rows
     sums = {field: total(getattr(row, field).number for row in rows) for field in _AMOUNTS}
     if category_of(first)[0] not in RATED and any(row.tax_amount.number for row in rows):
+        return
+    if any(row.rate.number == 0 and row.tax_amount.number for row in rows):
         return
     if absent in sums.values() or (stated := _joint([_leaves(row) for row in rows])) is None:
         return
