@@ -182,7 +182,7 @@ def test_plain_data_on_request(ubl):
     listed = [*data["errors"], *data["warnings"]]
     assert [listed[position]["code"] for position in cause["findings"]] == ["BR-CO-14", "BR-CO-15"]
     assert cause["codes"] == ["BR-CO-14", "BR-CO-15"]
-    assert cause["changes"][0]["proof"] == "With this change, all 2 findings disappear."
+    assert cause["changes"][0]["proof"] == "With this change, both findings disappear."
     assert result.to_dict("en", causes=result.causes()) == data
     assert cause["changes"][0]["edits"] == [
         {"edit": "set_text", "xpath": "/ubl:Invoice/cac:TaxTotal/cbc:TaxAmount", "text": "56.33"}

@@ -37,7 +37,7 @@ def test_causes_on_request(server):
     listed = [*body["errors"], *body["warnings"]]
     assert [listed[position]["code"] for position in cause["findings"]] == cause["codes"] == ["BR-CO-10", "BR-CO-13"]
     (change,) = cause["changes"]
-    assert change["proof"] == "With this change, all 2 findings disappear."
+    assert change["proof"] == "With this change, both findings disappear."
     assert change["edits"][0]["text"] == "693.00"
     place, xpath = change["copy_text"].split("\n")
     assert place.startswith("BT-106: ")
