@@ -385,7 +385,7 @@ def _prior_of_all(values: Sequence[tuple[Operand, Decimal]]) -> int:
     """Return how unusual it is that all these numbers are wrong: not at all if they are so by the same factor."""
     if all(_is_certain(operand, value) for operand, value in values):
         return _CERTAIN
-    if any(operand.number is None for operand, _ in values) and {value for _, value in values} - _POWERS:
+    if any(operand.term == "BT-149" and operand.number is None and value not in _POWERS for operand, value in values):
         return _UNLIKELY  # such as a base quantity of 1.19, with which a price that includes VAT fits
     factors = {value / number for operand, value in values if (number := operand.number)}
     if len(factors) == 1 and (-next(iter(factors)) == 1 or next(iter(factors)).normalize().as_tuple().digits == (1,)):
