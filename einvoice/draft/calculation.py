@@ -101,12 +101,12 @@ class CalculatedTotals:
             numbers[item.term].append(item.amount)
         numbers["BT-117"] = [subtotal.tax for subtotal in vat]
         numbers |= given.numbers("paid_amount", "rounding_amount", "vat_amount_in_tax_currency")
+        numbers["BT-DEX-002"] = [for_third_parties]
         if prepaid is not None:
             numbers["BT-113"] = [prepaid]
         for term in ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-115"):
             if any(numbers.get(operand) for operand in EQUATIONS[term].operands):
                 numbers[term] = [calculate(term, numbers)]
-        numbers["BT-115"] = [number + for_third_parties for number in numbers["BT-115"]]
         return cls(vat, numbers)
 
     def amount(self, term: str) -> Decimal | None:

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model import terms
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line
 from einvoice.model.money import VatIndex
 from einvoice.model.values import absent
 
@@ -56,6 +58,7 @@ class Equation:
         at: path of the groups that have the result, "" for the invoice. The VAT breakdown adds the amounts of its
             category and rate, anything else those below its own group.
         plus, minus: terms of which all numbers are added or subtracted.
+        extending: terms of extensions that are added, too.
         factors, divisor: terms with one number; a percentage counts in hundredths.
         is_rounded: whether the result is rounded to two decimals.
         is_free: whether the result can be stated without operands; then it is not calculated.
@@ -67,6 +70,7 @@ class Equation:
     at: str = ""
     plus: tuple[str, ...] = ()
     minus: tuple[str, ...] = ()
+    extending: tuple[str, ...] = ()
     factors: tuple[str, ...] = ()
     divisor: str = ""
     is_rounded: bool = True
@@ -77,7 +81,12 @@ class Equation:
     def operands(self) -> tuple[str, ...]:
         """The terms from which the result is calculated."""
         divisors = (self.divisor,) if self.divisor else ()
-        return (*self.factors, *divisors, *self.plus, *self.minus)
+        return (*self.factors, *divisors, *self.added, *self.minus)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The terms that are added, those of extensions included."""
+        return (*self.plus, *self.extending)
 
     @property
     def formula(self) -> str:
@@ -119,7 +128,7 @@ class Equation:
             result: the number of the result.
             numbers: those of the operands, without the unknown one.
         """
-        if self.factors and unknown not in (*self.plus, *self.minus):
+        if self.factors and unknown not in (*self.added, *self.minus):
             exact = self._exact_factor(unknown, _EXACT.subtract(result, self._sum(numbers)), numbers)
         else:
             difference = _EXACT.subtract(result, self.unrounded(numbers))
@@ -148,7 +157,7 @@ class Equation:
 
     def _sum(self, numbers: Numbers) -> Decimal:
         result = _ZERO
-        for term in self.plus:
+        for term in self.added:
             for number in numbers.get(term, ()):
                 result = _EXACT.add(result, number)
         for term in self.minus:
@@ -197,10 +206,13 @@ EQUATIONS: Final[Mapping[str, Equation]] = {
         Equation("BT-109", ("BR-CO-13",), plus=("BT-106", "BT-108"), minus=("BT-107",)),
         Equation("BT-110", ("BR-CO-14",), plus=("BT-117",)),
         Equation("BT-112", ("BR-CO-15",), plus=("BT-109", "BT-110")),
-        Equation("BT-115", ("BR-CO-16",), plus=("BT-112", "BT-114"), minus=("BT-113",), is_rounded=False),
+        Equation("BT-115", ("BR-CO-16",), plus=("BT-112", "BT-114"), minus=("BT-113",),
+                 extending=("BT-DEX-002",), is_rounded=False),
     )
 }  # fmt: skip
 """The equations by their result, each after those of its operands."""
+SUBTOTAL: Final = Equation("BT-131", ("BR-FXEXT-08",), "lines", plus=("BT-131",))
+"""What the amount of a line is that is a subtotal of those directly below it, as Factur-X EXTENDED has them."""
 
 _OPTIONAL: Final = frozenset(("BT-107", "BT-108", "BT-113", "BT-114", "BT-147", "BT-149"))
 """Operands that an invoice states only if they differ from their default."""
@@ -208,13 +220,30 @@ _DEFAULTS: Final = {"BT-119": _ZERO}
 """Factors that can be missing; a rate only in a category without rates."""
 _PATHS: Final = {"BT-147": "lines.price_allowances.amount", "BT-148": "lines.gross_unit_price"}
 """Paths of terms that UBL and CII have at different places; the others are in the table of terms."""
+_ADDED_IN_EXTENSIONS: Final = {
+    "BT-131": ("counted_lines.net_amount",),
+    "BT-99": ("charges.amount", "logistics_charges.amount"),
+    "BT-DEX-002": ("third_party_payments.amount", "financial_adjustments.amount"),
+}
+"""Paths of what the sums of the document add in an extension: no subtotals, but logistics charges (BG-X-42) and amounts
+collected for third parties (BG-DEX-09, BG-X-72)."""
+_EXTENSION: Final = "#conformant#"
+"""Part of the specification identifier (BT-24) of an extension of EN 16931."""
+_SUBTOTAL: Final = "GROUP"
+"""Status (BT-X-8) of a line that is a subtotal."""
 IN_CODES: Final = {
     "S": "S", "Z": "Z", "E": "E", "AE": "AE", "K": "IC", "G": "G", "O": "O", "L": "AF", "M": "AG",
 }  # fmt: skip
 """VAT categories, and how the codes of rules name them."""
 
-LOOSER_RULES: Final = {"PLAUS-LINE-AMOUNT": "PEPPOL-EN16931-R120"}
-"""Rules that state an equation with another tolerance than the one in the table."""
+LOOSER_RULES: Final = {
+    "PLAUS-LINE-AMOUNT": "PEPPOL-EN16931-R120",
+    "BR-FXEXT-S08b": "BR-S-08",
+    "BR-DEX-09": "BR-CO-16",
+    **{f"BR-FXEXT-CO-{number}": f"BR-CO-{number}" for number in range(10, 17)},
+    **{f"BR-FXEXT-{name}-08{kind}": f"BR-{name}-08" for name in IN_CODES.values() for kind in ("b", "ini", "rev")},
+}
+"""Rules that state an equation with another tolerance than the one in the table, or for extensions."""
 RULES: Final = frozenset(
     code.format(category) for it in EQUATIONS.values() for code in it.rules for category in IN_CODES.values()
 ) | {*LOOSER_RULES}
@@ -374,6 +403,21 @@ def solve_for(calculation: Calculation, unknown: Operand) -> Solution:
     return Solution(calculation.equation.operand(unknown.term, stated, others))
 
 
+def is_extended(invoice: Invoice) -> bool:
+    """Return whether an invoice declares an extension of EN 16931, by its specification identifier (BT-24)."""
+    return _EXTENSION in invoice.specification.text
+
+
+def taxed_items(invoice: Invoice) -> list[Any]:
+    """Return what the VAT breakdown adds: lines, allowances and charges.
+
+    In an extension subtotals are not among them, but logistics charges are.
+    """
+    if not is_extended(invoice):
+        return [*invoice.lines, *invoice.allowances_and_charges]
+    return [*invoice.counted_lines, *invoice.allowances_and_charges, *invoice.logistics_charges]
+
+
 def calculations(invoice: Invoice) -> Iterator[Calculation]:
     """Yield each equation at each place of the invoice where it says something, in the order of the table.
 
@@ -382,7 +426,7 @@ def calculations(invoice: Invoice) -> Iterator[Calculation]:
     """
     contents = _Contents(invoice)
     for equation in EQUATIONS.values():
-        for place in contents.at(equation.at):
+        for place in contents.places(equation):
             calculation = contents.calculation(equation, place)
             is_stated = any(it.value is not absent for it in (calculation.result, *calculation.operands))
             is_free = equation.is_free and any(it.value is absent for it in calculation.lacking)
@@ -394,6 +438,7 @@ class _Contents:
     """Finds the values of an invoice by the paths of terms; those of a VAT category and rate by an index."""
 
     def __init__(self, invoice: Invoice) -> None:
+        self._is_extended = is_extended(invoice)
         self._by_path: dict[str, Sequence[Any]] = {"": [invoice]}
         self._with_vat = VatIndex()
 
@@ -404,7 +449,38 @@ class _Contents:
             self._by_path[path] = _below(self.at(above), step)
         return self._by_path[path]
 
+    def places(self, equation: Equation) -> Sequence[Any]:
+        """Return the groups that have the result of an equation, subtotals after the lines that they add."""
+        found = self.at(equation.at)
+        return sorted(found, key=self._depth, reverse=True) if equation.at == "lines" and self._below else found
+
+    @cached_property
+    def _below(self) -> Mapping[str, Sequence[Line]]:
+        """The lines that each subtotal adds, by its line number; none without extension."""
+        found: dict[str, list[Line]] = {}
+        for line in self.at("lines") if self._is_extended else ():
+            if line.parent_line is not absent and line.status_reason.text in ("DETAIL", _SUBTOTAL):
+                found.setdefault(line.parent_line.text.strip(), []).append(line)
+        return found
+
+    @cached_property
+    def _parents(self) -> Mapping[str, str]:
+        lines = [it for it in self.at("lines") if it.parent_line is not absent]
+        return {it.identifier.text.strip(): it.parent_line.text.strip() for it in lines}
+
+    def _depth(self, line: Line) -> int:
+        """Return how many lines a line is below; their numbers may form a circle."""
+        depth, number = 0, line.identifier.text.strip()
+        while number in self._parents and depth < len(self._parents):
+            depth, number = depth + 1, self._parents[number]
+        return depth
+
     def calculation(self, equation: Equation, place: Any) -> Calculation:
+        """Return an equation at a place; for a subtotal that of subtotals, if it has an amount and lines."""
+        if equation.result == SUBTOTAL.result and place.status_reason.text == _SUBTOTAL and self._is_extended:
+            lines = self._below.get(place.identifier.text.strip(), ()) if place.net_amount is not absent else ()
+            result, *below = (Operand(SUBTOTAL.result, it, "net_amount") for it in (place if lines else absent, *lines))
+            return Calculation(SUBTOTAL, place, result, tuple(below))
         operands = [it for term in equation.operands for it in self._operands(equation, place, term)]
         keys = self._keys(equation, place) if equation.is_by_vat else ()
         return Calculation(equation, place, self._values(equation, place, equation.result)[0], tuple(operands), keys)
@@ -415,16 +491,21 @@ class _Contents:
 
     def _operands(self, equation: Equation, place: Any, term: str) -> Sequence[Operand]:
         """Return the operands of a term; a term of a group that the invoice need not have can be missing."""
+        if term in equation.extending and not self._is_extended:
+            return ()
         values = self._values(equation, place, term)
         is_required = terms.term(terms.term(term).parent).cardinality.startswith("1") and not equation.is_by_vat
         return values if is_required or values[0].group is not absent else ()
 
     def _values(self, equation: Equation, place: Any, term: str) -> Sequence[Operand]:
         """Return the values of a term that belong to a place, at least one, which may be `absent`."""
-        above, _, field = _PATHS.get(term, terms.path_of(term)).rpartition(".")
+        paths: Sequence[str] = (_PATHS.get(term, terms.path_of(term)),)
+        if self._is_extended and term != equation.result:
+            paths = _ADDED_IN_EXTENSIONS.get(term, paths)
         is_optional = term in _OPTIONAL or (term == "BT-119" and place.category.text not in RATED)
-        groups = self._groups(equation, place, above) or (absent,)
-        return [Operand(term, group, field, is_optional) for group in groups]
+        found = [(group, field) for above, _, field in (it.rpartition(".") for it in paths)
+                 for group in self._groups(equation, place, above)]  # fmt: skip
+        return [Operand(term, *it, is_optional) for it in found or [(absent, paths[0].rpartition(".")[2])]]
 
     def _groups(self, equation: Equation, place: Any, path: str) -> Sequence[Any]:
         if path == equation.at or path.startswith(f"{equation.at}."):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.model.calculation import EQUATIONS, RATED, calculations, round2
+from einvoice.model.calculation import EQUATIONS, RATED, calculations, round2, taxed_items
 from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.money import TaxTotal, VatBreakdown
 from einvoice.model.values import Amount, absent
@@ -23,7 +23,7 @@ def recalculate(invoice: Invoice) -> None:
         if equation.is_free:  # such as the percentage of an allowance, which need not explain its amount
             continue
         for it in calculations(invoice):
-            if it.equation is not equation:
+            if it.equation.result != equation.result:  # subtotals have one of their own
                 continue
             number = it.solve().number
             if number is not None and number != it.result.number:
@@ -51,8 +51,7 @@ def _currency(invoice: Invoice) -> Mapping[str, str]:
 def _update_breakdown(invoice: Invoice) -> None:
     """Give each category and rate of the lines, allowances and charges an entry, and no other one."""
     taxes: dict[tuple[str, Any], Any] = {}
-    items: tuple[Any, ...] = (*invoice.lines, *invoice.allowances_and_charges)
-    for item in items:
+    for item in taxed_items(invoice):
         for tax in item.taxes:
             taxes.setdefault(_key(tax), tax)
     entries = {_key(it): it for it in invoice.vat_breakdown}

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from einvoice.model import calculation
-from einvoice.model.calculation import RATED
+from einvoice.model.calculation import RATED, taxed_items
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
+from einvoice.model.money import LogisticsCharge
 from einvoice.model.values import absent
 
 _MAX_DIGITS: Final = 38
@@ -50,17 +51,13 @@ def signed_amount(item: Any) -> Any:
     """Return what a line, an allowance or a charge adds to the taxable amount of its breakdown."""
     if isinstance(item, Line):
         return item.net_amount.number
-    return item.amount.number if item.is_charge else -item.amount.number
+    is_charge = isinstance(item, LogisticsCharge) or item.is_charge
+    return item.amount.number if is_charge else -item.amount.number
 
 
 def unclassified(invoice: Invoice) -> list[Any]:
     """Return the lines, allowances and charges that may belong to any VAT breakdown, as they lack category or rate."""
     return [it for it in taxed_items(invoice) if not _is_classified(it.taxes)]
-
-
-def taxed_items(invoice: Invoice) -> list[Any]:
-    """Return the lines, allowances and charges, which have a VAT category each."""
-    return [*invoice.lines, *invoice.allowances_and_charges]
 
 
 def _is_classified(taxes: Iterable[Any]) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from einvoice.model.calculation import RATED
+from einvoice.model.calculation import RATED, taxed_items
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.reconciliation.amounts import Key, key_of, round2, signed_amount, taxed_items, total
+from einvoice.reconciliation.amounts import Key, key_of, round2, signed_amount, total
 
 
 class Misplaced(NamedTuple):

@@ -176,7 +176,7 @@ class Equations:
                 return None
             changes.append((changed, number - before))
         for changed, difference in changes:
-            sign = 1 if changed in equation.plus else -1 if changed in equation.minus else 0
+            sign = 1 if changed in equation.added else -1 if changed in equation.minus else 0
             total += sign * difference
         return (total,)
 
@@ -267,7 +267,7 @@ def vat_of(tax: Any) -> tuple[str, Any]:
 def _takes(calculation: Calculation, summand: Summand) -> bool:
     """Return whether an equation adds or subtracts a summand."""
     equation, at = calculation.equation, summand.at
-    if summand.term not in (*equation.plus, *equation.minus):
+    if summand.term not in (*equation.added, *equation.minus):
         return False
     if isinstance(at, tuple):
         return not equation.is_by_vat or vat_of(calculation.place) == at

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 from einvoice.editing.content import content_of
-from einvoice.model.calculation import Operand, round2
+from einvoice.model.calculation import EQUATIONS, Operand, round2
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.reconciliation.equations import OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
@@ -39,6 +39,8 @@ _MIN_GROUP: Final = Decimal(1)
 _TOTALS: Final = ("BT-106", "BT-107", "BT-108", "BT-109", "BT-110", "BT-112", "BT-113", "BT-115")
 _DOWNWARDS: Final = ("BT-106", "BT-116", "BT-117", "BT-109", "BT-110", "BT-112", "BT-115")
 """Results in the order in which a wrong one is carried on to the next."""
+_LINE_AMOUNT: Final = EQUATIONS["BT-131"]
+"""The equation of the net amount of a line; one that is a subtotal has another one."""
 _LINE: Final = ("BT-131", "BT-146", "BT-129", "BT-149")
 """Terms of a line of which all can be wrong in the same way."""
 _GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
@@ -128,7 +130,7 @@ class Hypotheses:
         self._equations.assume(values, hypothesis.summands)
         if hypothesis.includes_vat:
             for index, it in enumerate(self.calculations):
-                if index in hypothesis.solved or it.equation.result == "BT-131":
+                if index in hypothesis.solved or it.equation is _LINE_AMOUNT:
                     self._equations.states[index] = State.NEAR
 
     def _weighed(self, hypothesis: Hypothesis) -> Hypothesis | None:
@@ -161,12 +163,12 @@ class Hypotheses:
         self._tried = 0
         for index in (*wrong[:_MAX_SINGLE], *lacking[:_MAX_SINGLE]):
             yield from self._single(index)
-        lines = [it for it in wrong if self.calculations[it].equation.result == "BT-131"]
+        lines = [it for it in wrong if self.calculations[it].equation is _LINE_AMOUNT]
         stated = [it for it in lines if self._equations.difference(it) is not None]
         yield from self._of_all_lines(lines)
         if len(stated) < len(lines):  # a line without a readable number says nothing about the others
             yield from self._of_all_lines(stated)
-        yield from self._of_all_lines([it for it in lacking if self.calculations[it].equation.result == "BT-131"])
+        yield from self._of_all_lines([it for it in lacking if self.calculations[it].equation is _LINE_AMOUNT])
         yield from self._exchanged()
         yield from self._including_vat(wrong)
         yield from self._groups(wrong)
@@ -276,7 +278,7 @@ class Hypotheses:
         for index in wrong:
             line = self.calculations[index].place
             yield from self._of_line(index, line)
-            for it in line.allowances_and_charges if self.calculations[index].equation.result == "BT-131" else ():
+            for it in line.allowances_and_charges if self.calculations[index].equation is _LINE_AMOUNT else ():
                 if (amount := it.amount.number) is not absent and amount:
                     sign = -1 if it.is_charge else 1
                     summands = (Summand("BT-136", -sign * amount, line), Summand("BT-141", sign * amount, line))
@@ -292,7 +294,7 @@ class Hypotheses:
         It is less than what quantity and price give.
         """
         difference, calculated = self._equations.difference(index), self._equations.sums[index] or _ZERO
-        if self.calculations[index].equation.result == "BT-131" and difference and abs(difference) < abs(calculated):
+        if self.calculations[index].equation is _LINE_AMOUNT and difference and abs(difference) < abs(calculated):
             number, group = ("BT-141", "BG-28") if difference > 0 else ("BT-136", "BG-27")
             yield Hypothesis(4, summands=(Summand(number, abs(difference), line),), missing=group)
 

@@ -1,5 +1,6 @@
 """Calculating with the values of an invoice, and its amounts again after an edit."""
 
+import copy
 import datetime
 from decimal import Decimal
 
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 
 import einvoice
 from einvoice.model.invoice import Invoice
-from einvoice.model.money import TaxCategory
-from einvoice.model.values import Amount, Date, Quantity, absent
+from einvoice.model.money import LogisticsCharge, LogisticsTax, TaxCategory, ThirdPartyPayment
+from einvoice.model.values import Amount, Code, Date, Quantity, absent
 from tests.helpers.paths import SAMPLES
 
 NUMBERS = st.decimals(-(10**9), 10**9, places=4)
@@ -127,3 +128,84 @@ def test_groups_around_a_term_are_added():
 def test_a_wrong_assignment_says_what_to_do(invoice, number, given, error, message):
     with pytest.raises(error, match=message):
         invoice[number] = given
+
+
+# ---------------------------------------------------------------- extensions of EN 16931
+
+EXTENDED = "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"
+XRECHNUNG_EXTENSION = (
+    "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0#conformant#"
+    "urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
+)
+
+
+def amounts_at_fault(invoice):
+    """Return the findings about amounts, of the rules of EN 16931 and of the extensions."""
+    amounts = ("BR-CO-1", "BR-S-", "BR-FXEXT-", "BR-DEX-")
+    return [it.code for it in einvoice.validate(invoice).findings if it.code.startswith(amounts)]
+
+
+@pytest.fixture
+def with_subtotals():
+    """An invoice in EXTENDED whose first line belongs to a subtotal, which belongs to another one."""
+    invoice = einvoice.read(SAMPLES / "cii-invoice.xml")
+    invoice.specification = EXTENDED
+    first = invoice.lines[0]
+    for line in invoice.lines:
+        line.status_reason = "DETAIL"
+    subtotals = []
+    for number, parent in (("G1", None), ("G2", "G1")):
+        line = copy.deepcopy(first)
+        line.identifier, line.status_reason, line.net_amount = number, "GROUP", first.net_amount.number
+        if parent:
+            line.parent_line = parent
+        subtotals.append(line)
+    first.parent_line = "G2"
+    invoice.lines = [*subtotals, *invoice.lines]
+    return invoice
+
+
+def test_subtotals_are_calculated_and_not_added(with_subtotals):
+    outer, inner, line = with_subtotals.lines[:3]
+    assert not amounts_at_fault(with_subtotals)
+    before = with_subtotals.totals.net.number
+    line.quantity = line.quantity + 1
+    with_subtotals.recalculate()
+    assert not amounts_at_fault(with_subtotals)
+    assert outer.net_amount == inner.net_amount == line.net_amount.number
+    assert with_subtotals.totals.net > before
+
+
+def test_a_wrong_line_below_a_subtotal_is_the_cause(with_subtotals):
+    right = with_subtotals.lines[2].net_amount.number
+    with_subtotals.lines[2].net_amount = right + 100
+    cause, *_ = einvoice.validate(with_subtotals).causes()
+    assert {"BR-FXEXT-08", "BR-FXEXT-CO-10"} <= {it.code for it in cause.findings}
+    (edit,) = cause.changes[0].edits
+    assert Decimal(edit.text) == right
+
+
+def test_logistics_charges_are_added():
+    invoice = einvoice.read(SAMPLES / "cii-invoice.xml")
+    invoice.specification = EXTENDED
+    (tax, *_) = invoice.lines[0].taxes
+    net = invoice.totals.net.number
+    vat = LogisticsTax(category=tax.category.text, rate=tax.rate.number, scheme=Code("VAT"))
+    invoice.logistics_charges = [LogisticsCharge(description="Fracht", amount="15.00", taxes=[vat])]
+    invoice.recalculate()
+    assert invoice.totals.net == net + 15
+    assert not amounts_at_fault(invoice)
+
+
+def test_amounts_for_third_parties_are_part_of_the_amount_due():
+    invoice = einvoice.read(SAMPLES / "ubl-invoice.xml")
+    invoice.specification = XRECHNUNG_EXTENSION
+    due = invoice.totals.due.number
+    payment = ThirdPartyPayment(amount="29.96", type="Strom", description="Abschlag")
+    invoice.third_party_payments = [payment]
+    invoice.recalculate()
+    assert invoice.totals.due == due + Decimal("29.96")
+    assert "BR-DEX-09" not in amounts_at_fault(invoice)
+    invoice.specification = "urn:cen.eu:en16931:2017"
+    invoice.recalculate()
+    assert invoice.totals.due == due

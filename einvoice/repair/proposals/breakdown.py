@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Edit, Insert
+from einvoice.model.calculation import taxed_items
 from einvoice.model.values import absent
-from einvoice.reconciliation.amounts import key_of, round2, signed_amount, taxed_items, total
+from einvoice.reconciliation.amounts import key_of, round2, signed_amount, total
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import AddGroup, Proposal
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.editing.edits import Edit, Remove
-from einvoice.model.calculation import RATED
+from einvoice.model.calculation import RATED, taxed_items
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import (
     Key,
@@ -19,7 +19,6 @@ from einvoice.reconciliation.amounts import (
     rate_of_amounts,
     round2,
     signed_amount,
-    taxed_items,
     total,
 )
 from einvoice.reconciliation.assignment import Assignment

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from einvoice.causes.applicability import UNSAFE
 from einvoice.editing.edits import Edit, Insert
-from einvoice.model.calculation import RATED
+from einvoice.model.calculation import RATED, taxed_items
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import (
@@ -15,7 +15,6 @@ from einvoice.reconciliation.amounts import (
     category_of,
     rate_of_amounts,
     signed_amount,
-    taxed_items,
     total,
     unclassified,
 )

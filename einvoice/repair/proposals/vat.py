@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Edit, Remove
-from einvoice.model.calculation import RATED
+from einvoice.model.calculation import RATED, taxed_items
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import (
@@ -20,7 +20,6 @@ from einvoice.reconciliation.amounts import (
     rate_of_amounts,
     round2,
     signed_amount,
-    taxed_items,
 )
 from einvoice.reconciliation.categories import lacking_in_entries
 from einvoice.repair.case import Case
