@@ -71,7 +71,8 @@ class Cause:
             return choice
         alternatives = [fault(it, language) for it in self.changes]
         if self.amount is not None:
-            alternatives.append(_amount_text("lacks", self.missing, self.amount, self.lines, language))
+            key = "lacks" if self.lines else "lacks_amount"
+            alternatives.append(_amount_text(key, self.missing, self.amount, self.lines, language))
         if len(alternatives) > 1:
             return words["question"].format(alternatives=capitalized(words["or"].join(alternatives)))
         key = "doubt" if self.changes[0].is_doubtful else "sentence"

@@ -236,7 +236,7 @@ IN_CODES: Final = {
 }  # fmt: skip
 """VAT categories, and how the codes of rules name them."""
 
-LOOSER_RULES: Final = {
+_LIKE: Final = {
     "PLAUS-LINE-AMOUNT": "PEPPOL-EN16931-R120",
     "BR-FXEXT-S08b": "BR-S-08",
     "BR-DEX-09": "BR-CO-16",
@@ -246,8 +246,17 @@ LOOSER_RULES: Final = {
 """Rules that state an equation with another tolerance than the one in the table, or for extensions."""
 RULES: Final = frozenset(
     code.format(category) for it in EQUATIONS.values() for code in it.rules for category in IN_CODES.values()
-) | {*LOOSER_RULES}
+) | {*_LIKE}
 """Codes of all rules that state an equation."""
+
+
+def rule_in_table(code: str) -> str:
+    """Return the code with which the table names the equation that a rule states; the same for any other rule.
+
+    >>> rule_in_table("BR-FXEXT-CO-10"), rule_in_table("BR-CO-10")
+    ('BR-CO-10', 'BR-CO-10')
+    """
+    return _LIKE.get(code, code)
 
 
 def calculate(result: str, numbers: Numbers) -> Decimal:

@@ -21,7 +21,7 @@ OF_DOCUMENT: Final = ("", "vat_breakdown")
 """Places of the equations that add amounts of lines, allowances and charges."""
 _MAX_OPERANDS: Final = 250_000
 """Maximum number of operands of all equations; where many rows repeat one category, each of them adds all lines."""
-_NOT_ZERO: Final = frozenset(("BT-92", "BT-99", "BT-136", "BT-141"))
+NOT_ZERO: Final = frozenset(("BT-92", "BT-99", "BT-136", "BT-141"))
 """Amounts of allowances and charges: nobody states one of 0."""
 _NOT_NEGATIVE: Final = frozenset(
     ("BT-92", "BT-99", "BT-113", "BT-136", "BT-141", "BT-146", "BT-147", "BT-148", "BT-149")
@@ -206,7 +206,7 @@ class Equations:
         if number is None or number == self.numbers[key]:
             return None
         is_impossible = number < 0 and operand.term in _NOT_NEGATIVE and not (self.numbers[key] or _ZERO) < 0
-        is_impossible = is_impossible or (not number and operand.term in _NOT_ZERO)
+        is_impossible = is_impossible or (not number and operand.term in NOT_ZERO)
         is_money = term(operand.term).datatype == "Amount"
         return None if is_impossible or (is_money and round2(number) != number) else number
 

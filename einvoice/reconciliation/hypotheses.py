@@ -18,7 +18,7 @@ from einvoice.editing.content import content_of
 from einvoice.model.calculation import EQUATIONS, Operand, round2
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.reconciliation.equations import OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
+from einvoice.reconciliation.equations import NOT_ZERO, OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
 from einvoice.reconciliation.slips import is_slip
 
 Key: TypeAlias = tuple[Any, ...]
@@ -47,8 +47,8 @@ _GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
 _SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
 _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
 _CERTAIN, _FRACTION, _UNLIKELY = -1, 5, 9
-"""Prices of one unit with a base quantity, or the sums of lines without VAT, are no coincidence; a price without a base
-quantity is no slip."""
+"""Prices of one unit with a base quantity, the sums of lines without VAT, or an allowance of 0 are no coincidence; a
+price without a base quantity is no slip."""
 _POWERS: Final = {Decimal(10) ** it for it in range(5)}
 """Base quantities that prices usually have."""
 _MAX_DECIMALS: Final = 2
@@ -364,6 +364,8 @@ def _prior(operand: Operand, value: Decimal) -> int:
         return (_UNLIKELY if operand.term in _OF_PRICES else 3) if operand.is_optional else 0
     if _is_slip(number, value):
         return 0
+    if not number and operand.term in NOT_ZERO:
+        return _CERTAIN
     return 3 if _is_as_exact(value, number) else _FRACTION
 
 

@@ -13,6 +13,7 @@ from einvoice.causes.applicability import QUESTION, Applicability
 from einvoice.causes.cause import Cause
 from einvoice.causes.change import Change
 from einvoice.causes.collection import Causes
+from einvoice.model.calculation import rule_in_table
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Line
 from einvoice.reconciliation.hypotheses import Hypothesis
@@ -203,7 +204,8 @@ class Diagnosis:
     def _is_about(self, finding: Finding, code: str, place: Any) -> bool:
         """Return whether a finding is that of a rule, and of a line if the place is one."""
         line = place if isinstance(place, Line) else None
-        return finding.code == code and (line is None or self.case.line_of(self._own(finding).location.node) is line)
+        is_same = rule_in_table(finding.code) == code
+        return is_same and (line is None or self.case.line_of(self._own(finding).location.node) is line)
 
     def _place(self, finding: Finding) -> tuple[str, str]:
         """Return what the findings of one cause share: an unreadable value that they read, or place and leading term.

@@ -10,7 +10,7 @@ from einvoice.causes.cause import missing_amount
 from einvoice.causes.change import Step, capitalized, clauses
 from einvoice.editing.content import is_within
 from einvoice.localization import Language, Messages
-from einvoice.model.calculation import IN_CODES, LOOSER_RULES
+from einvoice.model.calculation import IN_CODES, rule_in_table
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import key_of
@@ -113,7 +113,7 @@ class Corrections:
                 yield it
 
     def _is_about(self, hypothesis: Hypothesis, code: str, node: Any) -> bool:
-        invoice, code = self._case.invoice, LOOSER_RULES.get(code, code)
+        invoice, code = self._case.invoice, rule_in_table(code)
         if any(operand.value.node is node for operand, _ in hypothesis.values):
             return True
         places = (place for known, place in self._case.hypotheses.rules(hypothesis) if known == code)

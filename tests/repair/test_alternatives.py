@@ -6,6 +6,7 @@ import pytest
 
 import einvoice
 from einvoice.editing.edits import Remove, apply
+from einvoice.model.money import AllowanceCharge, AllowanceTax
 from tests.helpers.paths import SAMPLES
 
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
@@ -167,3 +168,43 @@ def test_accounting_currency_or_that_of_the_second_vat_total_is_wrong(syntax):
     assert [change.terms for change in cause.changes] == [("BT-6",), ("BT-111",)]
     assert apply(wrong.encode(), cause.changes[1].edits).decode() == document
     assert not einvoice.validate(apply(wrong.encode(), cause.changes[0].edits)).findings
+
+
+# ---------------------------------------------------------------- units, and an amount of 0
+
+
+def test_a_line_with_two_units_is_a_question_for_both():
+    wrong = UBL.replace(
+        "</cbc:PriceAmount>", '</cbc:PriceAmount><cbc:BaseQuantity unitCode="KGM">1</cbc:BaseQuantity>', 1
+    )
+    assert wrong != UBL
+    result = einvoice.validate(wrong.encode(), profile="peppol", lang="en")
+    cause = next(it for it in result.causes() if "PEPPOL-EN16931-R130" in {found.code for found in it.findings})
+    assert {it.terms for it in cause.changes} == {("BT-130",), ("BT-150",)}
+    assert cause.is_question
+    assert b"KGM" in result.fixed(unsafe=True).xml
+
+
+def test_an_unknown_unit_is_that_of_the_price():
+    unit = re.search('<cbc:InvoicedQuantity unitCode="([A-Z0-9]+)">', UBL)[1]
+    stated = f'</cbc:PriceAmount><cbc:BaseQuantity unitCode="{unit}">1</cbc:BaseQuantity>'
+    wrong = UBL.replace("</cbc:PriceAmount>", stated, 1).replace(f'unitCode="{unit}">', 'unitCode="??">', 1)
+    result = einvoice.validate(wrong.encode(), profile="peppol", lang="en")
+    cause = next(it for it in result.causes() if "PEPPOL-EN16931-R130" in {found.code for found in it.findings})
+    assert "BR-CL-23" in {it.code for it in cause.findings}
+    (change,) = cause.changes
+    assert change.edits[0].value == unit
+
+
+def test_a_charge_of_0_is_wrong_and_not_a_missing_one():
+    invoice = einvoice.read(UBL.encode())
+    (tax,) = invoice.lines[0].taxes
+    vat = AllowanceTax(category=tax.category.text, rate=tax.rate.number, scheme=tax.scheme.text)
+    invoice.allowances_and_charges = [AllowanceCharge(indicator="true", amount="25.00", reason="Fracht", taxes=[vat])]
+    invoice.recalculate()
+    assert einvoice.validate(invoice).is_valid
+    invoice.charges[0].amount = "0.00"
+    cause, *_ = einvoice.validate(invoice, lang="en").causes()
+    (change,) = cause.changes
+    assert change.terms == ("BT-99",)
+    assert "missing" not in cause.text()

@@ -35,6 +35,7 @@ from einvoice.repair.proposals import (
     surplus,
     totals,
     unclassified,
+    units,
     vat,
 )
 
@@ -56,7 +57,7 @@ FAMILIES: Final[tuple[tuple[Strategy, ...], ...]] = (
     (breakdown.proposals,),
     (rates.proposals,),  # before a single category or rate, which leaves the others as they are
     (vat.proposals,),
-    (payment.proposals, periods.proposals),
+    (payment.proposals, periods.proposals, units.proposals),
     (surplus.proposals,),
     (amounts.carried,),
 )

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.causes.applicability import QUESTION, SAFE
-from einvoice.model.calculation import LOOSER_RULES
+from einvoice.model.calculation import rule_in_table
 from einvoice.model.group import types_of
 from einvoice.model.values import Amount
 from einvoice.repair.case import Case, decimal_text
@@ -22,7 +22,7 @@ def proposals(case: Case) -> Iterator[Proposal]:
     """Yield a proposal for each finding of a rule with an expected value, unless it is one of the equations."""
     equations = {code for it in case.hypotheses.calculations for code in it.rules}
     for finding in case.findings:
-        expected, code = finding.values.get("expected"), LOOSER_RULES.get(finding.code, finding.code)
+        expected, code = finding.values.get("expected"), rule_in_table(finding.code)
         if expected is None or isinstance(expected, bool) or finding.layer == _SCHEMA or code in equations:
             continue
         text = _text(expected)
