@@ -9,8 +9,8 @@ from einvoice.conversion.specification import facturx_profile, specification_of
 from einvoice.facturx.profile import EXTENDED
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
-from einvoice.model.money import AllowanceCharge, AllowanceTax, LogisticsCharge, TaxCategory, VatBreakdown
-from einvoice.model.values import Code, Identifier, absent
+from einvoice.model.money import TaxCategory, VatBreakdown
+from einvoice.model.values import Identifier, absent
 from einvoice.syntax.mapping.placement import copy_of
 from einvoice.syntax.specifications import Syntax
 
@@ -39,7 +39,7 @@ def with_meaning(invoice: Invoice, target: Syntax, declared: str | None) -> Invo
     if result.tax_currency.text == result.currency.text:
         result.tax_currency = absent
     if not keeps_extension:
-        charges = [_charge(it) for it in result.logistics_charges]
+        charges = [it.as_charge() for it in result.logistics_charges]
         result.allowances_and_charges = [*result.allowances_and_charges, *charges]
         result.logistics_charges = ()
         result.lines = list(_lines(result, target))
@@ -103,14 +103,6 @@ def _remove_schemes(invoice: Invoice) -> None:
 
 def _without_scheme(identifier: Identifier) -> Identifier:
     return identifier if identifier is absent or identifier.scheme is absent else Identifier(identifier.raw)
-
-
-def _charge(logistics: LogisticsCharge) -> AllowanceCharge:
-    taxes = [AllowanceTax(**{name: getattr(tax, name) for name in AllowanceTax.fields if name != "more"})
-             for tax in logistics.taxes]  # fmt: skip
-    return AllowanceCharge(
-        indicator=Code("true"), amount=logistics.amount, reason=logistics.description, taxes=taxes[:1]
-    )
 
 
 def _lines(invoice: Invoice, target: Syntax) -> Iterator[Line]:

@@ -158,7 +158,8 @@ class Draft(DraftModel):
 
         Args:
             invoice: an invoice, such as `einvoice.read` returns.
-            format: "UBL", "CII" or "ZUGFERD"; by default the syntax of the invoice.
+            format: "UBL", "CII" or "ZUGFERD"; by default the syntax of the invoice, or ZUGFERD for a profile that is
+                embedded in a PDF.
 
         Raises:
             DraftError: the invoice lacks a field that a draft requires, or has a value that it does not take.
@@ -170,7 +171,8 @@ class Draft(DraftModel):
         while declared and declared.superseded_by:
             declared = specifications()[declared.superseded_by]
         content = content_from(invoice, cls, is_coded=declared is not None and "xrechnung" in declared.rulesets)
-        content["format"] = format or invoice.syntax or "UBL"
+        embedded = "ZUGFERD" if declared and declared.facturx_profile else ""
+        content["format"] = format or embedded or invoice.syntax or "UBL"
         content["profile"] = declared.draft_profile if declared and declared.draft_profile else "EN16931"
         draft = read(content)
         compared = diff(invoice, reread(write(draft.invoice(wording_language(invoice)), draft.root)))

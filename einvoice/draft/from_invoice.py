@@ -22,6 +22,7 @@ from einvoice.model.terms import path_of
 from einvoice.model.values import Value, absent
 from einvoice.model.worded.down_payments import DownPayment, Sum, read_note, write_note
 from einvoice.syntax import reader, xml
+from einvoice.syntax.mapping.placement import copy_of
 from einvoice.syntax.writer import write
 
 Content: TypeAlias = dict[str, Any]
@@ -45,6 +46,8 @@ def content_from(invoice: Invoice, cls: type[DraftModel], *, is_coded: bool) -> 
         cls: the class of the draft.
         is_coded: whether the specification of the draft writes cash discounts in the form of XRechnung.
     """
+    if invoice.logistics_charges:
+        invoice = _with_charges(invoice)
     if any(line.parent_line is not absent for line in invoice.lines):  # CII names parents, drafts nest sub-lines
         invoice = reread(write(invoice, "Invoice"))
     content = _model(cls, invoice, _by_number(invoice))
@@ -56,6 +59,15 @@ def content_from(invoice: Invoice, cls: type[DraftModel], *, is_coded: bool) -> 
     breakdown = [it for it in content.get("vat_breakdown", ()) if it.keys() & _REASONS]
     content["vat_breakdown"] = _used(breakdown, content)
     return {name: it for name, it in content.items() if it not in ("", [], {})}
+
+
+def _with_charges(invoice: Invoice) -> Invoice:
+    """Return a copy whose logistics charges, which drafts do not have, are charges on the invoice."""
+    result = copy_of(invoice)
+    result.__dict__.update(syntax=invoice.syntax, root=invoice.root)
+    charges = [it.as_charge() for it in result.logistics_charges]
+    result.allowances_and_charges = [*result.allowances_and_charges, *charges]
+    return result
 
 
 def wording_language(invoice: Invoice) -> Language | None:

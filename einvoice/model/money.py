@@ -269,6 +269,12 @@ class LogisticsCharge(Group):
     amount: Amount = term()
     taxes: Sequence[LogisticsTax] = terms()
 
+    def as_charge(self) -> AllowanceCharge:
+        """Return the charge on the invoice (BG-21) that says the same in EN 16931."""
+        names = [name for name in AllowanceTax.fields if name != "more"]
+        taxes = [AllowanceTax(**{name: getattr(tax, name) for name in names}) for tax in self.taxes[:1]]
+        return AllowanceCharge(indicator=Code("true"), amount=self.amount, reason=self.description, taxes=taxes)
+
 
 class FinancialAdjustment(Group):
     """BG-X-72 of Factur-X EXTENDED: an amount collected for a third party."""

@@ -11,6 +11,8 @@ from lxml import etree
 
 import einvoice
 from einvoice.draft import Draft, PrecedingInvoice
+from einvoice.model.money import LogisticsCharge, LogisticsTax
+from einvoice.model.values import Code
 from tests.helpers.drafts import complete_drafts
 from tests.helpers.plain import draft, line
 from tests.helpers.properties import examples
@@ -124,3 +126,19 @@ def test_assignment_is_checked(name, given):
         setattr(checked, name, given)
     checked.due_date = "2026-12-31"
     assert checked.due_date == datetime.date(2026, 12, 31)
+
+
+EXTENDED = "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"
+
+
+def test_a_profile_of_a_pdf_is_drafted_as_one_and_logistics_charges_are_charges(sample):
+    invoice = einvoice.read(sample("cii-invoice.xml"))
+    (tax,) = invoice.lines[0].taxes
+    vat = LogisticsTax(category=tax.category.text, rate=tax.rate.number, scheme=Code("VAT"))
+    invoice.specification = EXTENDED
+    invoice.logistics_charges = [LogisticsCharge(description="Fracht", amount="15.00", taxes=[vat])]
+    invoice.recalculate()
+    again = Draft.from_invoice(invoice)
+    assert (again.format, again.profile) == ("ZUGFERD", "EXTENDED")
+    assert [(it.amount, it.reason) for it in again.charges] == [(Decimal("15.00"), "Fracht")]
+    assert einvoice.read(einvoice.generate(again).data).totals.due == invoice.totals.due.number
