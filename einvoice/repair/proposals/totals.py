@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from einvoice.editing.edits import Insert
+from einvoice.model.calculation import calculate, solve
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import is_taxed, round2, total
@@ -15,6 +16,8 @@ from einvoice.repair.proposal import AddGroup, Proposal
 from einvoice.syntax.paths import path_of
 
 _GROUP = "BG-22"
+_OPTIONAL = ("BT-107", "BT-108")
+_SUMS = ("BT-106", *_OPTIONAL)
 
 
 def proposals(case: Case) -> Iterator[Proposal]:
@@ -25,25 +28,22 @@ def proposals(case: Case) -> Iterator[Proposal]:
     if case.invoice.totals is not absent or not case.invoice.lines:
         return
     amounts = _totals(case.invoice)
-    if absent not in map(round2, amounts.values()):
-        edits = tuple(_added(case, number, amount) for number, amount in amounts.items())
+    if amounts:
+        edits = tuple(_added(case, number, amount) for number, amount in sorted(amounts.items()))
         yield Proposal(edits, terms=(_GROUP,), action=AddGroup(_GROUP), is_total=True)
 
 
-def _totals(invoice: Invoice) -> dict[str, Any]:
-    """Return the totals by term (EN 16931-1, 6.4.3); absent where an amount is missing."""
-    lines = total(line.net_amount.number for line in invoice.lines)
-    allowances = total(it.amount.number for it in invoice.allowances)
-    charges = total(it.amount.number for it in invoice.charges)
-    net, tax = lines - allowances + charges, _tax(invoice)
-    amounts = {"BT-106": lines, "BT-109": net, "BT-112": net + tax, "BT-115": net + tax}
-    if invoice.allowances:
-        amounts["BT-107"] = allowances
-    if invoice.charges:
-        amounts["BT-108"] = charges
-    if not invoice.tax_totals and invoice.vat_breakdown:
-        amounts["BT-110"] = tax
-    return dict(sorted(amounts.items()))
+def _totals(invoice: Invoice) -> dict[str, Decimal]:
+    """Return the totals by term; none if an amount is missing from which one of them is calculated."""
+    sums, tax = {number: solve(invoice, number).number for number in _SUMS}, _tax(invoice)
+    if tax is absent or any(it is None or round2(it) is absent for it in sums.values()):
+        return {}
+    numbers = {number: [amount] for number, amount in {**sums, "BT-110": tax}.items() if amount is not None}
+    for number in ("BT-109", "BT-112", "BT-115"):
+        numbers[number] = [calculate(number, numbers)]
+    if invoice.tax_totals or not invoice.vat_breakdown:
+        del numbers["BT-110"]
+    return {number: amount for number, (amount,) in numbers.items() if amount or number not in _OPTIONAL}
 
 
 def _tax(invoice: Invoice) -> Any:
