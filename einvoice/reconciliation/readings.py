@@ -13,8 +13,8 @@ from einvoice.model.values import BLANKS, Date, Value
 _BLANKS: Final = f"{BLANKS}\u00a0\u202f"
 _UNIT: Final = r"[^\W\d_]{1,4}\.?|[€$£%]"
 """What people write beside a number: a currency, a unit, a sign."""
-_IDENTIFIER: Final = "[A-Za-z]+[0-9]{8}"
-"""A VAT identifier or the like: nobody writes an amount of eight digits directly behind letters."""
+_IDENTIFIER: Final = "[A-Za-z]+([0-9]{8}|0[0-9])"
+"""An identifier: nobody writes an amount of eight digits, or one with leading zeros, directly behind letters."""
 _NUMBER: Final = re.compile(
     rf"(?!{_IDENTIFIER})(?:{_UNIT})?\s*(?P<number>[+-]?[0-9][0-9.,' ]*|[+-]?[.,][0-9]+)"
     rf"(?P<power>[eE][+-]?[0-9]{{1,2}})?(?P<end>[.,]?--?)?\s*(?:{_UNIT})?"
@@ -34,8 +34,10 @@ _DAY_FIRST: Final = "."
 def readings(value: Value) -> tuple[Decimal, ...]:
     """Return the numbers that a text may mean, the likeliest first; none if it is something else.
 
-    >>> readings(Value("1.234,50 EUR")), readings(Value("12,345")), readings(Value("ATU13585627"))
-    ((Decimal('1234.50'),), (Decimal('12.345'), Decimal('12345')), ())
+    >>> readings(Value("1.234,50 EUR")), readings(Value("12,345"))
+    ((Decimal('1234.50'),), (Decimal('12.345'), Decimal('12345')))
+    >>> readings(Value("ATU13585627")), readings(Value("R007"))
+    ((), ())
     """
     found = _NUMBER.fullmatch(value.raw.strip(_BLANKS).replace("\u00a0", " ").replace("\u202f", " "))
     if not found:
