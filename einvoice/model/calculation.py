@@ -22,7 +22,7 @@ from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.money import VatIndex
-from einvoice.model.values import absent
+from einvoice.model.values import Value, absent
 
 Numbers: TypeAlias = Mapping[str, Sequence[Decimal]]
 """The numbers of each business term: one for each time that the invoice states it."""
@@ -469,17 +469,17 @@ class _Contents:
         found: dict[str, list[Line]] = {}
         for line in self.at("lines") if self._is_extended else ():
             if line.parent_line is not absent and line.status_reason.text in ("DETAIL", _SUBTOTAL):
-                found.setdefault(line.parent_line.text.strip(), []).append(line)
+                found.setdefault(_stripped(line.parent_line), []).append(line)
         return found
 
     @cached_property
     def _parents(self) -> Mapping[str, str]:
         lines = [it for it in self.at("lines") if it.parent_line is not absent]
-        return {it.identifier.text.strip(): it.parent_line.text.strip() for it in lines}
+        return {_stripped(it.identifier): _stripped(it.parent_line) for it in lines}
 
     def _depth(self, line: Line) -> int:
         """Return how many lines a line is below; their numbers may form a circle."""
-        depth, number = 0, line.identifier.text.strip()
+        depth, number = 0, _stripped(line.identifier)
         while number in self._parents and depth < len(self._parents):
             depth, number = depth + 1, self._parents[number]
         return depth
@@ -487,7 +487,7 @@ class _Contents:
     def calculation(self, equation: Equation, place: Any) -> Calculation:
         """Return an equation at a place; for a subtotal that of subtotals, if it has an amount and lines."""
         if equation.result == SUBTOTAL.result and place.status_reason.text == _SUBTOTAL and self._is_extended:
-            lines = self._below.get(place.identifier.text.strip(), ()) if place.net_amount is not absent else ()
+            lines = self._below.get(_stripped(place.identifier), ()) if place.net_amount is not absent else ()
             result, *below = (Operand(SUBTOTAL.result, it, "net_amount") for it in (place if lines else absent, *lines))
             return Calculation(SUBTOTAL, place, result, tuple(below))
         operands = [it for term in equation.operands for it in self._operands(equation, place, term)]
@@ -526,6 +526,11 @@ class _Contents:
             return self.at(path)
         category, rate = place.category.text, place.rate.number
         return self._with_vat(self.at(path), category, rate if category in RATED else None)
+
+
+def _stripped(number: Value) -> str:
+    """Return the number of a line as others refer to it; "" if it has none."""
+    return "" if number is absent else number.text.strip()
 
 
 def _below(groups: Iterable[Any], step: str) -> list[Any]:

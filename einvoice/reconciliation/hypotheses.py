@@ -47,8 +47,8 @@ _GROUPS: Final = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21"}
 _SUMS: Final = {"BT-106": "BT-131", "BT-107": "BT-92", "BT-108": "BT-99"}
 _OF_PRICES: Final = frozenset(("BT-147", "BT-148", "BT-149"))
 _CERTAIN, _FRACTION, _UNLIKELY = -1, 5, 9
-"""Prices of one unit with a base quantity, the sums of lines without VAT, or an allowance of 0 are no coincidence; a
-price without a base quantity is no slip."""
+"""Prices of one unit with a base quantity, the sums of lines without VAT, an allowance of 0, or sums that contain what
+is neither allowance nor charge are no coincidence; a price without a base quantity is no slip."""
 _POWERS: Final = {Decimal(10) ** it for it in range(5)}
 """Base quantities that prices usually have."""
 _MAX_DECIMALS: Final = 2
@@ -67,7 +67,8 @@ class Hypothesis:
         summands: amounts of groups that are missing or surplus.
         missing: business group that is missing, "" for none.
         surplus: group that is there twice; None for none.
-        turned: allowance that is a charge, or the other way round; None for none.
+        turned: allowance that is a charge, or the other way round, or what does not say which it is; None for none. The
+            last summand says what it becomes.
         exchanged: whether the values have each other's place.
         includes_vat: whether prices and net amounts of the lines include VAT; the net ones are not known to the cent.
         solved: indices of the equations that hold with it.
@@ -269,20 +270,28 @@ class Hypotheses:
                     yield from self._surplus(summand)
         yield from self._repeated_rows()
         for it in self._invoice.allowances_and_charges:
-            amount, key = it.amount.number, next(map(vat_of, it.taxes), None)
-            if amount is not absent and amount and self._tried <= _MAX_TRIED:
+            key = next(map(vat_of, it.taxes), None)
+            if self._tried <= _MAX_TRIED:
                 self._tried += len(self._equations.sums_with(key))
-                sign = -1 if it.is_charge else 1
-                summands = (Summand("BT-92", -sign * amount, key), Summand("BT-99", sign * amount, key))
-                yield Hypothesis(1, summands=summands, turned=it)
+                yield from self._turned(it, key, ("BT-92", "BT-99"))
         for index in wrong:
             line = self.calculations[index].place
             yield from self._of_line(index, line)
             for it in line.allowances_and_charges if self.calculations[index].equation is _LINE_AMOUNT else ():
-                if (amount := it.amount.number) is not absent and amount:
-                    sign = -1 if it.is_charge else 1
-                    summands = (Summand("BT-136", -sign * amount, line), Summand("BT-141", sign * amount, line))
-                    yield Hypothesis(1, summands=summands, turned=it)
+                yield from self._turned(it, line, ("BT-136", "BT-141"))
+
+    def _turned(self, item: Any, at: Any, numbers: tuple[str, str]) -> Iterator[Hypothesis]:
+        """Yield the hypotheses that an allowance is a charge, the reverse, or that one without indicator is either."""
+        amount = item.amount.number
+        if amount is absent or not amount:
+            return
+        allowance, charge = (Summand(number, amount, at) for number in numbers)
+        if item.is_charge or item.is_allowance:
+            stated, other = (charge, allowance) if item.is_charge else (allowance, charge)
+            yield Hypothesis(1, summands=(stated._replace(amount=-amount), other), turned=item)
+        else:
+            yield Hypothesis(_CERTAIN, summands=(allowance,), turned=item)
+            yield Hypothesis(_CERTAIN, summands=(charge,), turned=item)
 
     def _is_deduction(self, amount: Decimal) -> bool:
         """Return whether a line may deduct an amount; a line that adds it is rather one too many."""

@@ -35,6 +35,7 @@ from einvoice.validation.element_terms import terms_of_elements
 
 _AMBIGUOUS: Final = ("ID", "Indicator", "TypeCode")
 """Names of elements that say nothing without that of their parent."""
+_INDICATOR: Final = "ChargeIndicator"
 _PARTY: Final = "Party"
 """Ending of the names of parties: cac:PayeeParty, ram:InvoicerTradeParty."""
 
@@ -142,6 +143,8 @@ class Steps:
         element = self._element(edit)
         lines = lines_of(self._case, element)
         match edit:
+            case Insert() if edit.path[0].endswith(_INDICATOR) and element in self._items:
+                yield _marking(self._items[element], edit.path[0], lines, "", edit.text)
             case Insert():
                 yield Step("add", term, _added_label(edit.path), lines, "", edit.text)
                 yield from _attributes(edit, term, lines)
@@ -171,7 +174,7 @@ class Steps:
                 yield Step("set" if before else "add", own, label, lines, before, edit.value)
             case _:
                 before = element.text or ""
-                if (item := self._marked.get(element)) is not None and before.strip():
+                if (item := self._marked.get(element)) is not None:
                     yield _marking(item, _label(element), lines, before, edit.text)
                     return
                 yield Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
@@ -255,12 +258,16 @@ class Steps:
         return False
 
     @cached_property
-    def _marked(self) -> dict[Any, Any]:
-        """The allowances and charges of the invoice and its lines that have an amount, by their charge indicator."""
+    def _items(self) -> dict[Any, Any]:
+        """The allowances and charges of the invoice and its lines that have an amount, by their element."""
         invoice = self._case.invoice
         groups = (invoice.allowances_and_charges, *(line.allowances_and_charges for line in invoice.lines))
-        found = (it for group in groups for it in group if it.indicator is not absent and it.amount.text)
-        return {it.indicator.node: it for it in found}
+        return {it.node: it for group in groups for it in group if it.amount.text}
+
+    @cached_property
+    def _marked(self) -> dict[Any, Any]:
+        """The same by their charge indicator."""
+        return {it.indicator.node: it for it in self._items.values() if it.indicator is not absent}
 
     def _of_attribute(self, element: Any, attribute: str) -> str:
         """Return the term that an attribute is, otherwise that of its element; "" if there is neither."""
@@ -283,10 +290,11 @@ def _attributes(edit: Insert, term: str, lines: tuple[str, ...]) -> Iterator[Ste
 
 
 def _marking(item: Any, label: str, lines: tuple[str, ...], before: str, after: str) -> Step:
-    """Return the step that makes an allowance a charge, or a charge an allowance."""
+    """Return the step that makes an allowance a charge, a charge an allowance, or says which of both something is."""
     stated = (("amount", item.amount), ("reason", item.reason))
     content = tuple((name, quoted(value.text)) for name, value in stated if value.text)
     becomes = "charge" if after in ("true", "1") else "allowance"
+    becomes = becomes if item.is_charge or item.is_allowance else f"unmarked_{becomes}"
     return Step("set", "", label, lines, before, after, becomes, (content,))
 
 

@@ -197,6 +197,29 @@ def test_allowance_of_a_line_that_is_marked_as_a_charge():
     assert fixed(wrong) == wrong
 
 
+@pytest.mark.parametrize("text", ["", "5.00"])
+def test_allowance_that_does_not_say_what_it_is(text):
+    wrong = changed(UBL, "(?<=<cbc:ChargeIndicator>)false", text)
+    cause = causes_of(wrong)[0]
+    (change,) = cause.changes
+    assert re.search(r"^The amount of [\d.]+ \(.+\) is marked neither as an .*; the totals deduct it\.$", cause.text())
+    assert re.search(r"^Mark the amount of [\d.]+ \(.+\) as an allowance", change.text())
+    assert apply(wrong.encode(), change.edits).decode() == UBL
+
+
+def test_an_indicator_that_is_missing_is_no_wrong_amount():
+    second = UBL[UBL.index("<cac:AllowanceCharge>") : UBL.index("</cac:AllowanceCharge>")] + "</cac:AllowanceCharge>"
+    invoice = einvoice.read(UBL.replace("<cac:AllowanceCharge>", f"{second}<cac:AllowanceCharge>", 1).encode())
+    invoice.recalculate()
+    right = invoice.write().decode()
+    wrong = changed(right, "<cbc:ChargeIndicator>false</cbc:ChargeIndicator>", "", count=1)
+    cause = causes_of(wrong)[0]
+    (change,) = cause.changes
+    assert "neither as an allowance nor as a charge" in cause.text("en")
+    assert einvoice.validate(apply(wrong.encode(), change.edits)).is_valid
+    assert "ChargeIndicator" in change.edits[0].path[0]
+
+
 # ---------------------------------------------------------------- numbers
 
 

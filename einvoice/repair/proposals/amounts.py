@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from einvoice.causes.applicability import QUESTION, SAFE, UNSAFE
 from einvoice.editing.edits import Edit, Remove
@@ -21,9 +20,10 @@ from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Proposal, SetValues, Swap
 
 _MAX_ALTERNATIVES = 4
-_ALLOWANCE, _CHARGE = ("BG-20", "BG-27"), ("BG-21", "BG-28")
-"""Groups of the document, and those of a line."""
-_OTHER = {"true": "false", "false": "true", "1": "0", "0": "1"}
+_KINDS = {"BT-92": "BG-20", "BT-99": "BG-21", "BT-136": "BG-27", "BT-141": "BG-28"}
+_CHARGE = ("BG-21", "BG-28")
+_AS_WORD, _AS_NUMBER = ("false", "true"), ("0", "1")
+"""Charge indicators: that of an allowance and that of a charge."""
 _GROUPS = {"BT-131": "BG-25", "BT-92": "BG-20", "BT-99": "BG-21", "BT-117": "BG-23"}
 _GIVEN = ("BT-113", "BT-114")
 """What only the issuer knows, so that it is never the only proposal."""
@@ -67,7 +67,7 @@ def proposal_of(case: Case, hypothesis: Hypothesis, order: int = 0) -> Proposal 
         ceiling = UNSAFE if number == "BG-23" else QUESTION
         return Proposal((Remove(case.xpath(group.node)),), ceiling, (number,), order=order)
     if hypothesis.turned is not None:
-        return _turned(case, hypothesis.turned, order)
+        return _turned(case, hypothesis, order)
     edited = [(edit, it) for it, number in hypothesis.values if (edit := _edit(case, it, number))]
     if not edited or len(edited) < len(hypothesis.values):
         return None
@@ -88,15 +88,16 @@ def proposal_of(case: Case, hypothesis: Hypothesis, order: int = 0) -> Proposal 
     )
 
 
-def _turned(case: Case, item: Any, order: int) -> Proposal | None:
-    indicator = item.indicator
-    other = _OTHER.get(indicator.text) if indicator is not absent and indicator.node is not None else None
-    if other is None:
+def _turned(case: Case, hypothesis: Hypothesis, order: int) -> Proposal | None:
+    """Return the proposal that sets the charge indicator of an allowance or charge."""
+    item, becomes = hypothesis.turned, _KINDS[hypothesis.summands[-1].term]
+    is_charge = becomes in _CHARGE
+    pair = _AS_NUMBER if item.indicator.text in _AS_NUMBER else _AS_WORD
+    edit = case.give(item, "indicator", pair[is_charge])
+    if edit is None:
         return None
     turned = {it.number for node in item.node.iter() for it in case.by_element.get(node, ())}
-    becomes = _CHARGE if other in ("true", "1") else _ALLOWANCE
-    terms = (becomes[case.line_of(item.node) is not None],)
-    return Proposal((case.set(indicator, other),), terms=terms, order=order, turned=tuple(sorted(turned)))
+    return Proposal((edit,), terms=(becomes,), order=order, turned=tuple(sorted(turned)))
 
 
 def _edit(case: Case, place: Operand, number: Decimal) -> Edit | None:
