@@ -251,7 +251,9 @@ def place_of(operand: Operand) -> Key:
 
 
 def _stated(operand: Operand) -> Decimal | None:
-    """Return the number of a place, as it is read if it is written otherwise and has one reading."""
+    """Return the number of a place, an amount rounded; as it is read if it is written otherwise and has one reading."""
+    if operand.number is not None and term(operand.term).datatype == "Amount":
+        return round2(operand.number)  # otherwise those that are calculated from it would have too many decimals, too
     if operand.number is not None or operand.value is absent:
         return operand.number
     known = readings(operand.value)

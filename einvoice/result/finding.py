@@ -25,8 +25,8 @@ Severity: TypeAlias = Literal["fatal", "warning", "information"]
 UNKNOWN_RULE: Final = "REFERENCE-RULE"
 """Catalog entry shared by those rules of the official Schematron that have no separate entry."""
 
-_PREFIXES: Final = ("misnamed", "surplus")
-"""Names of values, and keys of texts that begin the fix if a finding has the value."""
+_AROUND: Final = ("misnamed", "surplus", "emptied")
+"""Names of values, and keys of texts around the fix if a finding has the value."""
 _MESSAGES: Final = Messages("einvoice.result", "finding")
 _CODE_IN_MESSAGE: Final = r"^\[[^\]]+\][\s:–-]*(?=\S)"
 """The code in front of a message, which is shown beside it."""
@@ -137,7 +137,7 @@ class Finding:
             return _MESSAGES[language]["no_action"]
         advised = self.advice.text(language) if self.advice else ""
         text = advised or self.entry.fix(language, self._text_values, self.situation)
-        for key in _PREFIXES:
+        for key in _AROUND:
             if key in self.values:
                 text = _MESSAGES[language][key].format(fix=text, **self.values)
         return _MESSAGES[language]["only_if"].format(standard=self.standard, fix=text) if self.standard else text

@@ -125,6 +125,8 @@ class FindingBuilder:
             values = {**values, **_date_beside(violation.element)}
         if surplus := self._surplus(violation.element if violation.attribute else violation.element.getparent()):
             values = {**values, "surplus": surplus}
+        elif violation.rule.check == _FORBIDDEN and not violation.attribute:
+            values = {**values, **_emptied(violation.element)}
         if violation.rule.check == _NOT_BLANK:
             values = {**values, **self._mandatory([it for it in own if _is_term(it)])}
         situation = self._situation(catalog_entry, values)
@@ -463,6 +465,16 @@ def _date_beside(element: Any) -> Mapping[str, str]:
         return {}
     beside = element.getparent().find("{*}DateTimeString")
     return {} if beside is None or not beside.text else {"beside": beside.text.strip()}
+
+
+def _emptied(element: Any) -> Mapping[str, str]:
+    """Return the value for the text about an element without which another one, the outermost such, would be empty."""
+    outermost = None
+    for it in element.iterancestors():
+        if it.getparent() is None or len(it.xpath("*")) > 1 or not is_optional(it):
+            break
+        outermost = it
+    return {} if outermost is None else {"emptied": name(outermost.tag)}
 
 
 def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:

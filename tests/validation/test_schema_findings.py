@@ -309,3 +309,16 @@ def test_several_elements_in_the_wrong_place_have_the_whole_order() -> None:
     document = UBL.replace("<cbc:ID>", "<cbc:Note>Danke.</cbc:Note><cbc:UUID>1</cbc:UUID><cbc:ID>", 1)
     found = [it for it in einvoice.validate(document.encode(), lang="en").findings if it.code == "SCHEMA-ELEMENT-ORDER"]
     assert any("cbc:ID, cbc:UUID, cbc:IssueDate" in it.fix() for it in found)
+
+
+@pytest.mark.parametrize(
+    ("mandate", "emptied"),
+    [
+        ("<cbc:MandateTypeCode>CORE</cbc:MandateTypeCode>", True),
+        ("<cbc:ID>M-1</cbc:ID><cbc:MandateTypeCode>CORE</cbc:MandateTypeCode>", False),
+    ],
+)
+def test_removal_names_the_element_that_would_be_empty(mandate: str, emptied: bool) -> None:
+    added = f"<cac:PaymentMandate>{mandate}</cac:PaymentMandate></cac:PaymentMeans>"
+    finding = finding_of("UBL-CR-435", UBL, "</cac:PaymentMeans>", added)
+    assert ("Without it, cac:PaymentMandate would be empty" in finding.fix("en")) is emptied
