@@ -94,9 +94,17 @@ class Translation:
                 check_keys(table, _KEYS, self.file, key)
                 is_adopted = stated_as and rule and key != entry.code
                 filled = fill(_adopted(table, rule, self.lang) if is_adopted and rule else table, constants)
+                if key == f"{_FILES}.{stem}":
+                    filled = _with_situations_of(entry, filled)
                 self._check(filled, entry, key, constants)
-                texts |= filled
+                texts |= filled | _united(texts, filled)
         return texts
+
+    def check_situations_of_files(self, known: Mapping[str, set[str]]) -> None:
+        """Raise `RuleError` if a rule file with translated situations has none of that name, given all by file."""
+        for stem, table in self.table(_FILES).items():
+            key = f"{_FILES}.{stem}.{SITUATIONS}."
+            _check_known(table.get(SITUATIONS, {}), known.get(stem, set()), self.file, "situation", key)
 
     def _check(self, texts: Mapping[str, Any], entry: CatalogEntry, key: str, constants: Mapping[str, Any]) -> None:
         known = _placeholders(entry)
@@ -131,6 +139,21 @@ def _adopted(table: Mapping[str, Any], rule: Definition, lang: Language) -> dict
     return texts
 
 
+def _with_situations_of(entry: CatalogEntry, texts: dict[str, Any]) -> dict[str, Any]:
+    """Return the texts of a rule file for one of its codes, which need not have all situations of the file."""
+    names = {it["name"] for it in entry.situations}
+    situations = texts.get(SITUATIONS)
+    if not isinstance(situations, dict):
+        return texts
+    return {**texts, SITUATIONS: {name: its for name, its in situations.items() if name in names}}
+
+
+def _united(texts: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the situations of both: a code adds to those of its file."""
+    situations = {**texts.get(SITUATIONS, {}), **further.get(SITUATIONS, {})}
+    return {SITUATIONS: situations} if situations else {}
+
+
 def _with_title(texts: Any, rule: Definition, lang: Language) -> Any:
     if isinstance(texts, dict) and isinstance(texts.get("title"), str):
         return texts | {"title": rule.ruleset.title_of_adopted(texts["title"], lang)}
@@ -159,7 +182,7 @@ class Translator:
         self._translations = [it for home in homes for it in read_translations(home).values()]
         self._overrides = {home.name: _names_of_overrides(home) for home in data.sets.values()}
         self._codes: set[str] = set()
-        self._files: set[str] = set()
+        self._situations: dict[str, set[str]] = {}  # of rule files
 
     def translated(
         self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None, rule: Definition | None = None
@@ -177,7 +200,7 @@ class Translator:
         codes = {entry.code, rule.stated_as} if rule else {entry.code}
         stem = _stem(entry)
         self._codes.add(entry.code)
-        self._files.add(stem)
+        self._situations.setdefault(stem, set()).update(it["name"] for it in entry.situations)
         for translation in self._translations:
             if codes & translation.codes or stem in translation.files:
                 entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}, rule))
@@ -187,7 +210,8 @@ class Translator:
         """Raise `RuleError` if a translation has a code or file that no entry had."""
         for translation in self._translations:
             _check_known(translation.codes, self._codes, translation.file, "code")
-            _check_known(translation.files, self._files, translation.file, "rule file", f"{_FILES}.")
+            _check_known(translation.files, set(self._situations), translation.file, "rule file", f"{_FILES}.")
+            translation.check_situations_of_files(self._situations)
             names = self._overrides.get(translation.home, set())
             _check_known(translation.table(_OVERRIDES), names, translation.file, "override", f"{_OVERRIDES}.")
 

@@ -54,6 +54,20 @@ def test_situations_are_translated_by_name(write):
     assert entry.title("en", {}, situation="b") == "Title b"
 
 
+def test_situations_of_a_code_add_to_those_of_its_file(write):
+    folder = write('[files.BR-1.situations]\na.title = "A"\nb.title = "B"\n[BR-1.situations.b]\ntitle = "C"')
+    entry = translate(folder)
+    assert [entry.title("fr", {}, situation=key) for key in ("a", "b")] == ["A", "C"]
+
+
+def test_a_code_need_not_have_all_situations_of_its_file(write):
+    translator = Translator(RuleData(write('[files.BR-1.situations]\na.title = "A"\nb.title = "B"')))
+    other = translator.translated(ENTRY._replace(code="BR-2", situations=SITUATIONS[:2]))
+    translator.translated(ENTRY._replace(situations=SITUATIONS[2:]))
+    translator.check()
+    assert [it["texts"].get("fr") for it in other.situations] == [None, {"title": "A"}]
+
+
 def test_constants_of_a_variant_are_filled_in(write):
     folder = write('[files.BR-1]\ntitle = "{label} {actual} ({term})"\n[variants.BR-1]\nlabel = "Total"')
     entry = Translator(RuleData(folder)).translated(ENTRY, {"term": "BT-1", "label": {"en": "sum"}})
@@ -78,6 +92,7 @@ def test_texts_of_a_code_precede_those_of_its_file(write):
         ('[BR-1]\nnotes = ["{actual2}"]', "BR-1.notes", "quotes 'actual2'"),
         ('[BR-1]\nnotes = ["a", "b"]', "BR-1.notes", "must have 1 texts"),
         ('[BR-1.situations.c]\ntitle = "a"', "BR-1.situations.c", "unknown situation 'c'"),
+        ('[files.BR-1.situations.c]\ntitle = "a"', "files.BR-1.situations.c", "unknown situation 'c'"),
         ('[BR-1.situations.b]\ntitel = "a"', "BR-1.situations.b.titel", "did you mean 'title'"),
         ('[BR-1.situations]\nb = "a"', "BR-1.situations.b", "must be a table"),
         ('[BR-1.situations.b]\ntitle = "{actual2}"', "BR-1.situations.b.title", "quotes 'actual2'"),
