@@ -219,12 +219,13 @@ def add_texts(texts: dict[str, Any], lang: Language, translation: Translation) -
     for kind, table in translation.table("texts").items():
         if kind not in texts:
             raise RuleError(f"unknown kind '{kind}'", file=translation.file, key=f"texts.{kind}")
-        texts[kind][lang] = {name: text for name, text in table.items() if name != KEY}
+        if own := {name: text for name, text in table.items() if name != KEY}:
+            texts[kind][lang] = own
         situations = {it["name"]: it for it in texts[kind].get(KEY, ()) if "name" in it}
-        for name, own in table.get(KEY, {}).items():
+        for name, situation in table.get(KEY, {}).items():
             if name not in situations:
                 raise RuleError(f"unknown situation '{name}'", file=translation.file, key=f"texts.{kind}.{KEY}")
-            situations[name][lang] = own
+            situations[name][lang] = situation
     for heading, fragments in translation.table("fragments").items():
         for word, text in fragments.items():
             if word not in texts.get(heading, {}):
