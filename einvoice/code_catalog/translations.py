@@ -2,9 +2,10 @@
 
 A file has a table for each code, with `title`, `explanation`, `fix`, `examples` and `notes`; what it leaves
 out falls back. `[CODE.situations.NAME]` has the texts of a situation. `[files.NAME]` translates all codes of the
-rule file `NAME.toml`, and `[variants.CODE]` the constants of its variants. `[ruleset]` has the `title` and the
-`adopted_title` of the rule set, `[overrides]` the reasons of its severity overrides by name. Further tables are for
-composed texts: `[texts.KIND]`, `[fragments.NAME]`, `[forms]`, `[elements]` and `[places]`.
+rule file `NAME.toml`, and `[variants.CODE]` the constants of its variants. `[notes]` has the texts of the notes of
+the folder by name. `[ruleset]` has the `title` and the `adopted_title` of the rule set, `[overrides]` the reasons of
+its severity overrides by name. Further tables are for composed texts: `[texts.KIND]`, `[fragments.NAME]`, `[forms]`,
+`[elements]` and `[places]`.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 
 _FILES: Final = "files"
 _VARIANTS: Final = "variants"
+_NOTES: Final = "notes"
 _RULESET: Final = "ruleset"
 _OVERRIDES: Final = "overrides"
 _COMPOSED: Final = ("texts", "fragments", "forms", "elements", "places")
-_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list, SITUATIONS: dict}
+_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, _NOTES: list, SITUATIONS: dict}
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -56,7 +58,8 @@ class Translation:
             if not isinstance(table, dict):
                 raise RuleError("must be a table", file=self.file, key=name)
         check_keys(self.table(_RULESET), {"title": str, ADOPTED_TITLE: str}, self.file, _RULESET)
-        check_keys(self.table(_OVERRIDES), dict.fromkeys(self.table(_OVERRIDES), str), self.file, _OVERRIDES)
+        for name in (_OVERRIDES, _NOTES):
+            check_keys(self.table(name), dict.fromkeys(self.table(name), str), self.file, name)
 
     def table(self, name: str) -> Mapping[str, Any]:
         """Return a table; empty if there is none."""
@@ -66,7 +69,9 @@ class Translation:
     @property
     def codes(self) -> set[str]:
         """Codes with texts or constants of their own."""
-        return self._tables.keys() - {_FILES, _VARIANTS, _RULESET, _OVERRIDES, *_COMPOSED} | set(self.table(_VARIANTS))
+        return self._tables.keys() - {_FILES, _VARIANTS, _NOTES, _RULESET, _OVERRIDES, *_COMPOSED} | set(
+            self.table(_VARIANTS)
+        )
 
     @property
     def files(self) -> set[str]:
@@ -100,6 +105,21 @@ class Translation:
                 texts |= filled | _united(texts, filled)
         return texts
 
+    def with_notes(self, entry: CatalogEntry) -> CatalogEntry:
+        """Return an entry with the texts of its notes that this file has by name.
+
+        Raises:
+            RuleError: a text quotes a value that the texts of the rule do not quote.
+        """
+        return entry._replace(notes=tuple(self._named(note, entry) for note in entry.notes))
+
+    def _named(self, note: dict[str, Any], entry: CatalogEntry) -> dict[str, Any]:
+        text, home = self.table(_NOTES).get(note["name"]), _home_of(note, entry)
+        if text is None or home != self.home:
+            return note
+        self._check_quoted(text, entry, f"{_NOTES}.{note['name']}", {})
+        return {**note, "texts": {self.lang: text, **note["texts"]}}
+
     def check_situations_of_files(self, known: Mapping[str, set[str]]) -> None:
         """Raise `RuleError` if a rule file with translated situations has none of that name, given all by file."""
         for stem, table in self.table(_FILES).items():
@@ -107,27 +127,30 @@ class Translation:
             _check_known(table.get(SITUATIONS, {}), known.get(stem, set()), self.file, "situation", key)
 
     def _check(self, texts: Mapping[str, Any], entry: CatalogEntry, key: str, constants: Mapping[str, Any]) -> None:
-        known = _placeholders(entry)
         for name, content in _by_name(texts):
             for text in [content] if isinstance(content, str) else content:
-                for quoted in _QUOTED.findall(text):
-                    if quoted not in known:
-                        near = get_close_matches(quoted, known, 1)
-                        hint = f"did you mean '{near[0]}'?" if near else f"valid names are {', '.join(sorted(known))}"
-                        if quoted in constants:
-                            hint = f"give it in [{_VARIANTS}.{entry.code}]"
-                        message = f"quotes '{quoted}', which the texts of {entry.code} do not quote"
-                        raise RuleError(message, file=self.file, key=f"{key}.{name}", hint=hint)
-        notes = texts.get("notes", entry.notes)
+                self._check_quoted(text, entry, f"{key}.{name}", constants)
+        notes = texts.get(_NOTES, entry.notes)
         if len(notes) != len(entry.notes):
             message = f"must have {len(entry.notes)} texts, as in the rule file"
-            raise RuleError(message, file=self.file, key=f"{key}.notes")
+            raise RuleError(message, file=self.file, key=f"{key}.{_NOTES}")
         situations = texts.get(SITUATIONS, {})
         names = {it["name"] for it in entry.situations if it["name"]}
         _check_known(situations, names, self.file, "situation", f"{key}.{SITUATIONS}.")
         for name, table in situations.items():
             check_keys({name: table}, {name: dict}, self.file, f"{key}.{SITUATIONS}")
             check_keys(table, dict.fromkeys(TEXTS, str), self.file, f"{key}.{SITUATIONS}.{name}")
+
+    def _check_quoted(self, text: str, entry: CatalogEntry, key: str, constants: Mapping[str, Any]) -> None:
+        known = _placeholders(entry)
+        for quoted in _QUOTED.findall(text):
+            if quoted not in known:
+                near = get_close_matches(quoted, known, 1)
+                hint = f"did you mean '{near[0]}'?" if near else f"valid names are {', '.join(sorted(known))}"
+                if quoted in constants:
+                    hint = f"give it in [{_VARIANTS}.{entry.code}]"
+                message = f"quotes '{quoted}', which the texts of {entry.code} do not quote"
+                raise RuleError(message, file=self.file, key=key, hint=hint)
 
 
 def _adopted(table: Mapping[str, Any], rule: Definition, lang: Language) -> dict[str, Any]:
@@ -183,6 +206,7 @@ class Translator:
         self._overrides = {home.name: _names_of_overrides(home) for home in data.sets.values()}
         self._codes: set[str] = set()
         self._situations: dict[str, set[str]] = {}  # of rule files
+        self._notes: set[tuple[str, str]] = set()  # by folder and name
 
     def translated(
         self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None, rule: Definition | None = None
@@ -204,6 +228,8 @@ class Translator:
         for translation in self._translations:
             if codes & translation.codes or stem in translation.files:
                 entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}, rule))
+            entry = translation.with_notes(entry)
+        self._notes.update((_home_of(note, entry), note["name"]) for note in entry.notes)
         return entry
 
     def check(self) -> None:
@@ -212,6 +238,8 @@ class Translator:
             _check_known(translation.codes, self._codes, translation.file, "code")
             _check_known(translation.files, set(self._situations), translation.file, "rule file", f"{_FILES}.")
             translation.check_situations_of_files(self._situations)
+            notes = {name for home, name in self._notes if home == translation.home}
+            _check_known(translation.table(_NOTES), notes, translation.file, "note", f"{_NOTES}.")
             names = self._overrides.get(translation.home, set())
             _check_known(translation.table(_OVERRIDES), names, translation.file, "override", f"{_OVERRIDES}.")
 
@@ -250,6 +278,11 @@ def _names_of_overrides(folder: Path) -> set[str]:
     path = folder / "overrides.toml"
     entries = read_toml(path, f"{folder.name}/{path.name}").get("override", ()) if path.exists() else ()
     return {entry["name"] for entry in entries if "name" in entry}
+
+
+def _home_of(note: Mapping[str, Any], entry: CatalogEntry) -> str:
+    """Return the folder of a note: that of the copy that it is about, otherwise that of the rule."""
+    return str(note["ruleset"] or Path(entry.file).parts[0])
 
 
 def _stem(entry: CatalogEntry) -> str:

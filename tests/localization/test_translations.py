@@ -6,9 +6,10 @@ from einvoice.code_catalog.catalog_entry import CatalogEntry
 from einvoice.code_catalog.translations import Translation, Translator
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData
+from einvoice.rulebook.files.notes import note_of
 
 TEXTS = {"title": "Sum {actual}", "explanation": "Expected: {expected}", "fix": "Correct it."}
-NOTE = {"kind": "rounding", "texts": {"en": "By {difference}."}, "source": "", "until": "", "syntax": ""}
+NOTE = note_of("notes", {"kind": "rounding", "name": "rounded", "en": "By {difference}."}).plain()
 SITUATIONS = tuple(
     {"texts": {"en": {"title": f"Title {name}"}}, "syntax": "", "value": "", "name": name, "key": name or "digest"}
     for name in ("", "a", "b")
@@ -46,6 +47,17 @@ def test_translation_adds_a_language(write):
     assert entry.examples_in("fr") == ("une",)
     assert entry.note(0, "fr", {"difference": "2"}) == "De 2."
     assert entry.title("en", {"actual": "1"}) == "Sum 1"
+
+
+def test_notes_are_translated_by_name(write):
+    entry = translate(write('[notes]\nrounded = "De {difference}."'))
+    assert entry.note(0, "fr", {"difference": "2"}) == "De 2."
+
+
+def test_notes_on_a_copy_are_translated_in_the_folder_of_the_copy(write):
+    copied = ENTRY._replace(file="base/BR-1.toml", notes=({**NOTE, "ruleset": "own"}, {**NOTE, "ruleset": "other"}))
+    entry = Translator(RuleData(write('[notes]\nrounded = "De {difference}."'))).translated(copied)
+    assert [note["texts"].get("fr") for note in entry.notes] == ["De {difference}.", None]
 
 
 def test_situations_are_translated_by_name(write):
@@ -91,6 +103,9 @@ def test_texts_of_a_code_precede_those_of_its_file(write):
         ('[BR-1]\ntitle = "{actul}"', "BR-1.title", "did you mean 'actual'"),
         ('[BR-1]\nnotes = ["{actual2}"]', "BR-1.notes", "quotes 'actual2'"),
         ('[BR-1]\nnotes = ["a", "b"]', "BR-1.notes", "must have 1 texts"),
+        ('[notes]\nrounded = "{actual2}"', "notes.rounded", "quotes 'actual2'"),
+        ('[notes]\nrounding = "a"', "notes.rounding", "did you mean 'rounded'"),
+        ("[notes]\nrounded = 1", "notes.rounded", "must be a text"),
         ('[BR-1.situations.c]\ntitle = "a"', "BR-1.situations.c", "unknown situation 'c'"),
         ('[files.BR-1.situations.c]\ntitle = "a"', "files.BR-1.situations.c", "unknown situation 'c'"),
         ('[BR-1.situations.b]\ntitel = "a"', "BR-1.situations.b.titel", "did you mean 'title'"),

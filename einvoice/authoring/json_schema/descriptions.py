@@ -39,6 +39,8 @@ DESCRIPTIONS: Final = {
     "syntax": "The syntax that this entry applies to; default: both.",
     "history": "The definition in older releases: `until` and the keys that differ.",
     "deviation": "Where the official Schematron deviates from the standard.",
+    "deviation.name": "The name by which translations refer to the note; notes of one name have the same text.",
+    "notes.name": "The name by which translations refer to the note; notes of one name have the same text.",
     "notes": "Explanations of a finding from the values of the invoice.",
     "situations": "Texts for one cause of the violation; the first situation that applies is used.",
     "like": "A rule file of the folder whose keys hold here, too, unless this file states them.",

@@ -15,7 +15,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
 from einvoice.rulebook.rule import SYNTAXES
 
-_COMMON_KEYS: Final = {"syntax": str, "source": str}
+_COMMON_KEYS: Final = {"name": str, "syntax": str, "source": str}
 _RULE_KEYS: Final = {**_COMMON_KEYS, "variants": list[str], "since": str, "until": str, "when": str}
 DEVIATION: Final = {**_RULE_KEYS, "direction": str}
 NOTES: Final = {**_RULE_KEYS, "kind": str}
@@ -41,6 +41,7 @@ class Note(NamedTuple):
         when: condition; "" if it always applies.
         values: document values that it applies to, for a syntax rule.
         ruleset: the rule set whose copy of the rule the note is about; "" for the rule itself.
+        name: by which translations refer to it, the same for notes with the same text; "" if there are none.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Note(NamedTuple):
     when: str = ""
     values: tuple[str, ...] = ()
     ruleset: str = ""
+    name: str = ""
 
     @property
     def is_shown(self) -> bool:
