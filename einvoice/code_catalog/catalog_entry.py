@@ -15,7 +15,7 @@ from einvoice.localization import Language, choose, fallbacks
 from einvoice.model.terms import name as name_of_term
 from einvoice.model.terms import terms
 
-_QUOTED: Final = r"([„“]?)\{([\w.]+)\}([“”]?)"
+_QUOTED: Final = r"([„“]|« |)\{([\w.]+)\}([“”]| »|)"
 _REPEATED: Final = r"(\([^()]+\)) \1"
 """Two missing values in a row, such as an amount and its currency, are shown once."""
 _INCALCULABLE_FIX: Final = "incalculable_fix"

@@ -114,6 +114,19 @@ def test_substitute_for_a_missing_value_is_not_quoted(values: dict[str, str], ti
 
 
 @pytest.mark.parametrize(
+    ("values", "title"),
+    [
+        ({}, "Le pays (non renseigné) est absent, trouvé : rien"),
+        ({"line.x": " "}, "Le pays (vide) est absent, trouvé : vide"),
+        ({"line.x": "A"}, "Le pays « A » est absent, trouvé : « A »"),
+    ],
+)
+def test_substitute_in_french_is_not_quoted(values: dict[str, str], title: str) -> None:
+    texts = {"title": "Le pays « {line.x} » est absent, trouvé : « {line.x} »"}
+    assert CatalogEntry("X", "fatal", "", "", (), {"fr": texts}, "").title("fr", values) == title
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Given: {actual}.", "Given: nothing."),
