@@ -36,6 +36,8 @@ _RULESET: Final = "ruleset"
 _OVERRIDES: Final = "overrides"
 _COMPOSED: Final = ("texts", "fragments", "forms", "elements", "places")
 _KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, _NOTES: list, SITUATIONS: dict}
+#: Values that are French texts: a translation may quote them instead of the English ones.
+_FRENCH: Final = {"about_en": "about_fr"}
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -143,6 +145,7 @@ class Translation:
 
     def _check_quoted(self, text: str, entry: CatalogEntry, key: str, constants: Mapping[str, Any]) -> None:
         known = _placeholders(entry)
+        known |= {french for english, french in _FRENCH.items() if english in known and self.lang == "fr"}
         for quoted in _QUOTED.findall(text):
             if quoted not in known:
                 near = get_close_matches(quoted, known, 1)

@@ -43,6 +43,7 @@ def remarks(identity: Identity) -> tuple[Remark, ...]:
     values = {"profile": specification.profile, "version": specification.version}
     if not specification.has_rules:
         values |= {"about_de": specification.about_de, "about_en": specification.about_en}
+        values["about_fr"] = specification.about_fr or specification.about_en
         values |= {"own_rules": str(specification.own_rules)} if specification.own_rules else {}
     if not specification.current:
         values |= _successor(specifications(identity.data)[specification.superseded_by])

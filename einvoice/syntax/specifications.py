@@ -49,7 +49,7 @@ class Specification:
         misspelt: pattern of such values, for those that resemble no identifier, or "".
         scenarios: root elements for which KoSIT's configuration has a scenario with these identifiers.
         own_rules: number of its rules, if they are not here and it is known; else 0.
-        about_de, about_en: what it is, in a few words, for a specification without rules here.
+        about_de, about_en, about_fr: what it is, in a few words, for a specification without rules here.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Specification:
     own_rules: int = 0
     about_de: str = ""
     about_en: str = ""
+    about_fr: str = ""
 
     @property
     def current(self) -> bool:

@@ -34,11 +34,16 @@ def test_the_100_most_frequent_codes_have_french_texts():
         assert all(catalog[code].texts["fr"].get(name, "").strip() for name in TEXTS), code
 
 
+def with_english_values(texts):
+    """Return French texts that quote the English description of a specification; it is a value of each language."""
+    return {name: text.replace("{about_fr}", "{about_en}") for name, text in texts.items()}
+
+
 def test_french_texts_quote_the_same_values():
     translated = [entry for entry in einvoice.catalog().values() if "fr" in entry.texts]
     assert len(translated) >= 100
     for entry in translated:
-        for name, text in entry.texts["fr"].items():
+        for name, text in with_english_values(entry.texts["fr"]).items():
             assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(entry.texts["en"][name])), entry.code
 
 
@@ -95,3 +100,12 @@ def test_result_sets_and_their_comparison_are_in_french():
     comparison = after.compare(before)
     assert comparison.message().startswith("Amélioration, anomalies : 1 en moins, 0 en plus. Fichiers : 1 mieux, ")
     assert "a.xml: non valide → valide" in comparison.to_text()
+
+
+def test_all_situations_are_in_french_and_quote_the_same_values():
+    situations = [(entry.code, it["texts"]) for entry in einvoice.catalog().values() for it in entry.situations]
+    translated = [(code, texts["fr"], texts["en"]) for code, texts in situations if "fr" in texts]
+    assert len(translated) >= 1_000
+    for code, french, english in translated:
+        for name, text in with_english_values(french).items():
+            assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(english.get(name, ""))), code

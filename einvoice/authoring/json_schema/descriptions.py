@@ -118,6 +118,7 @@ DESCRIPTIONS: Final = {
     "specifications.own_rules": "Number of its own rules, if they are not part of einvoice.",
     "specifications.about_de": "What it is, in German, if its own rules are not part of einvoice.",
     "specifications.about_en": "What it is, in English, if its own rules are not part of einvoice.",
+    "specifications.about_fr": "What it is, in French, if its own rules are not part of einvoice.",
 }
 
 
