@@ -102,10 +102,13 @@ def test_result_sets_and_their_comparison_are_in_french():
     assert "a.xml: non valide → valide" in comparison.to_text()
 
 
-def test_all_situations_are_in_french_and_quote_the_same_values():
-    situations = [(entry.code, it["texts"]) for entry in einvoice.catalog().values() for it in entry.situations]
-    translated = [(code, texts["fr"], texts["en"]) for code, texts in situations if "fr" in texts]
-    assert len(translated) >= 1_000
-    for code, french, english in translated:
-        for name, text in with_english_values(french).items():
-            assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(english.get(name, ""))), code
+def test_all_situations_and_notes_are_in_french_and_quote_the_same_values():
+    for code, entry in einvoice.catalog().items():
+        for french, english in ((it["texts"].get("fr", {}), it["texts"]["en"]) for it in entry.situations):
+            texts = with_english_values(french)
+            assert {name: set(PLACEHOLDER.findall(text)) for name, text in texts.items()} == {
+                name: set(PLACEHOLDER.findall(text)) for name, text in english.items()
+            }, code
+        for note in entry.notes:
+            quoted = (set(PLACEHOLDER.findall(note["texts"][lang])) for lang in ("fr", "en"))
+            assert next(quoted) == next(quoted), code
