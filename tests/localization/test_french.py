@@ -47,23 +47,6 @@ def test_french_texts_quote_the_same_values():
             assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(entry.texts["en"][name])), entry.code
 
 
-def test_all_situations_and_notes_of_en16931_are_in_french_with_the_same_values():
-    texts = [
-        (entry.code, it["texts"].get("fr", {}), it["texts"]["en"])
-        for entry in einvoice.catalog().values()
-        if entry.layer == "en16931"
-        for it in (*entry.situations, *({"texts": _by_language(note)} for note in entry.notes))
-    ]
-    assert len(texts) >= 1000
-    for code, french, english in texts:
-        values = ({name: set(PLACEHOLDER.findall(text)) for name, text in own.items()} for own in (french, english))
-        assert next(values) == next(values), code
-
-
-def _by_language(note):
-    return {lang: {"text": text} for lang, text in note["texts"].items()}
-
-
 @pytest.mark.parametrize(
     ("code", "title"),
     [
