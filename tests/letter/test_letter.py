@@ -47,7 +47,7 @@ def test_it_names_the_invoice_and_closes_like_a_letter(tmp_path: Path) -> None:
 
 def test_a_number_in_french_has_a_narrow_blank() -> None:
     text = einvoice.validate(case("a wrong amount due").xml()).letter("fr")
-    assert "« 1\u202f190,50 EUR » en « 1\u202f190,00 EUR »" in text
+    assert "« 1\u202f190,00 EUR » au lieu de « 1\u202f190,50 EUR »" in text
     assert "␣" not in text
 
 

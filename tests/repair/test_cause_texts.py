@@ -380,6 +380,6 @@ def test_dates_are_written_as_the_language_does_unless_their_form_is_what_change
 
 def test_blanks_of_a_formatted_number_have_no_marks_and_those_of_the_document_have():
     step = Step("set", "BT-115", "cbc:PayableAmount", before="1190.50", after="1190.00")
-    assert "« 1\u202f190,50 » en « 1\u202f190,00 »" in step.text("fr")
+    assert "« 1\u202f190,00 » au lieu de « 1\u202f190,50 »" in step.text("fr")
     step = Step("set", "BT-115", "cbc:PayableAmount", before="1\u202f190 €", after="1190.00")
     assert "« 1␣190 € »" in step.text("fr")
