@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.cli.assess import TEXTS as ASSESS
 from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
+from einvoice.cli.wrapping import wrap
 from einvoice.localization import Messages
 from einvoice.quotation import printable
 from einvoice.render.text import (
@@ -116,14 +116,12 @@ class _Table:
         verdict = self._paint(headline, _GREEN if is_valid else _RED, _BOLD)
         lines = [f"{self._paint(printable(file), _BOLD)}", f"{_GAP}{verdict}"]
         if cause:
-            lines += textwrap.wrap(
-                cause, self._width, initial_indent=_GAP, subsequent_indent=_GAP * 2, break_on_hyphens=False
-            )
+            lines += wrap(cause, self._width, initial_indent=_GAP, subsequent_indent=_GAP * 2, break_on_hyphens=False)
         if findings:
             lines += ["", *self._rows(by_severity(findings))]
         if any(finding.indicative for finding in findings):
-            lines += ["", *textwrap.wrap(LABELS[self._lang]["indicative"], self._width, initial_indent=_GAP,
-                                         subsequent_indent=_GAP)]  # fmt: skip
+            remark = LABELS[self._lang]["indicative"]
+            lines += ["", *wrap(remark, self._width, initial_indent=_GAP, subsequent_indent=_GAP)]
         return lines
 
     def _first(self, outcome: Outcome) -> str:
@@ -150,9 +148,7 @@ class _Table:
         yield from self._wrapped(incomplete(causes, self._lang))
 
     def _wrapped(self, text: str) -> list[str]:
-        return textwrap.wrap(
-            text, self._width, initial_indent=_GAP * 2, subsequent_indent=_GAP * 3, break_on_hyphens=False
-        )
+        return wrap(text, self._width, initial_indent=_GAP * 2, subsequent_indent=_GAP * 3, break_on_hyphens=False)
 
     def _rows(self, findings: list[Finding]) -> Iterator[str]:
         labels = LABELS[self._lang]
@@ -176,15 +172,15 @@ class _Table:
         """Yield title, severity, compared values, fix and notes, wrapped to the remaining width."""
         width = max(self._width - left, _MIN_TEXT_WIDTH)
         title = f"{severity(finding, self._lang)}: {finding.title(self._lang)}"
-        for line in textwrap.wrap(title, width):
+        for line in wrap(title, width):
             yield self._paint(line, _BOLD)
-        yield from textwrap.wrap(finding.override_reason(self._lang), width)
-        yield from textwrap.wrap(compared_text(finding, self._lang, finding.title(self._lang)), width)
-        yield from textwrap.wrap(
+        yield from wrap(finding.override_reason(self._lang), width)
+        yield from wrap(compared_text(finding, self._lang, finding.title(self._lang)), width)
+        yield from wrap(
             finding.fix(self._lang), width, initial_indent="→ ", subsequent_indent="  ", break_on_hyphens=False
         )
         for note in notes(finding, self._lang):
-            yield from textwrap.wrap(note, width, break_on_hyphens=False, break_long_words=False)
+            yield from wrap(note, width, break_on_hyphens=False, break_long_words=False)
 
     def _paint(self, text: str, *styles: str) -> str:
         return f"\033[{';'.join(styles)}m{text}\033[0m" if self._colour else text

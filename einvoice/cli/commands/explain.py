@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
 from einvoice.cli.common import add_lang, add_rules
+from einvoice.cli.wrapping import wrap
 from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Messages
 from einvoice.render.text import LABELS
@@ -60,12 +60,12 @@ def run(options: argparse.Namespace) -> int:
         print(f"  {_named(number, options.lang)}")
     for law in laws().values():
         described = law.describe(law.classify_entry(entry), options.lang)
-        print(*textwrap.wrap(f"{law.text('error_class', options.lang)}: {described}", 100), sep="\n")
+        print(*wrap(f"{law.text('error_class', options.lang)}: {described}", 100), sep="\n")
     for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
-        print(*("", *textwrap.wrap(text, 100, break_on_hyphens=False)), sep="\n")
+        print(*("", *wrap(text, 100, break_on_hyphens=False)), sep="\n")
     for index, note in enumerate(entry.notes):
         if not note["until"]:  # notes on older releases appear in their findings only
-            print(*("", *textwrap.wrap(_note(entry, index, options.lang), 100, break_on_hyphens=False)), sep="\n")
+            print(*("", *wrap(_note(entry, index, options.lang), 100, break_on_hyphens=False)), sep="\n")
     return 0
 
 
