@@ -50,7 +50,7 @@ def test_french_texts_quote_the_same_values():
 @pytest.mark.parametrize(
     ("code", "title"),
     [
-        ("BR-CO-16", "Le net à payer est inexact"),
+        ("BR-CO-16", "Le net à payer ne correspond pas aux totaux"),
         ("UBL-CR-646", "EN 16931 ne prévoit pas de sous-ligne pour une ligne de facture"),
         ("UBL-CR-470", "EN 16931 ne prévoit pas d'acompte dans la facture"),
         ("UBL-SR-48", "Il faut exactement une catégorie de TVA pour l'article d'une ligne"),
