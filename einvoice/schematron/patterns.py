@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
@@ -15,6 +14,7 @@ from einvoice.schematron.xpath.axes import clark, is_plain_name, name_test
 from einvoice.schematron.xpath.compiled import Kind, as_boolean
 from einvoice.schematron.xpath.compiler import Scope, compile_expression
 from einvoice.schematron.xpath.frame import Frame
+from einvoice.schematron.xpath.needs import needed_by_pattern
 from einvoice.schematron.xpath.nodes import (
     Call,
     Combination,
@@ -47,11 +47,15 @@ class Pattern:
         of: what it matches: "element", "attribute" or "document".
         name: the name of all nodes that it matches; "" if they have several.
         matches: whether a node with that name matches.
+        fits: what it asks for the names of a node alone, as `ends-with(name(), "x")` does.
+        needs: names of elements without which nothing in a document matches.
     """
 
     of: Literal["element", "attribute", "document"]
     name: str
     matches: Matches
+    fits: Sequence[Matches] = ()
+    needs: frozenset[str] = frozenset()
 
 
 def compile_pattern(text: str, scope: Scope) -> list[Pattern]:
@@ -107,7 +111,18 @@ def _pattern(expression: Expression, scope: Scope) -> Pattern:
         raise NotCompilable(f"a context that is no path ({type(expression).__name__})")
     of: Literal["element", "attribute"] = "attribute" if expression.axis == "attribute" else "element"
     name = _name(expression, scope) if is_plain_name(expression.test) else ""
-    return Pattern(of, name, _step(replace(expression, test="node()") if name else expression, scope))
+    conditions = [*itertools.chain.from_iterable(map(_conditions, expression.predicates))]
+    of_name = [it for it in conditions if _name_asked(it) is not None]
+    others = tuple(it for it in conditions if _name_asked(it) is None) if of_name else expression.predicates
+    rest = replace(expression, test="node()" if name else expression.test, predicates=others)
+    fits = [_predicate(it, scope) for it in of_name]
+    return Pattern(of, name, _step(rest, scope), fits, needed_by_pattern(expression, scope))
+
+
+def _conditions(predicate: Expression) -> Sequence[Expression]:
+    """Return the conditions of a predicate that must all hold."""
+    is_and = isinstance(predicate, Logic) and predicate.operator == "and"
+    return predicate.operands if is_and else (predicate,)  # type: ignore[attr-defined]
 
 
 def _name(step: Step, scope: Scope) -> str:
@@ -129,11 +144,25 @@ def _step(step: Step, scope: Scope) -> Matches:
     tests += [_predicate(it, scope) for it in step.predicates]
     if (before := _before(step.base, scope)) is not None:
         tests.append(before)
-    return functools.reduce(_both, tests) if tests else lambda frame, node: True
+    return _every(tests)
 
 
-def _both(first: Matches, second: Matches) -> Matches:
-    return lambda frame, node: first(frame, node) and second(frame, node)
+def _every(tests: Sequence[Matches]) -> Matches:
+    match tests:
+        case []:
+            return lambda frame, node: True
+        case [one]:
+            return one
+        case [first, second]:
+            return lambda frame, node: first(frame, node) and second(frame, node)
+
+    def matches(frame: Frame, node: Node) -> bool:
+        for test in tests:
+            if not test(frame, node):
+                return False
+        return True
+
+    return matches
 
 
 def _predicate(expression: Expression, scope: Scope) -> Matches:
@@ -156,7 +185,7 @@ def _condition(expression: Expression, scope: Scope) -> Matches:
         of_name = tuple(it for it in expression.operands if _name_asked(it) is not None)
         others = [it for it in expression.operands if _name_asked(it) is None]
         parts = [Logic("and", of_name), *others] if of_name else others
-        return functools.reduce(_both, (_condition(it, scope) for it in parts))
+        return _every([_condition(it, scope) for it in parts])
 
     def matches(frame: Frame, node: Any) -> bool:
         frame.item = node

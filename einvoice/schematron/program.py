@@ -17,6 +17,8 @@ from einvoice.schematron.values import items, text_of
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, converted
 from einvoice.schematron.xpath.frame import Frame, Lazy, Run
+from einvoice.schematron.xpath.needs import needed
+from einvoice.schematron.xpath.parser import parse
 
 _MAX_REPORTS: Final = 50_000
 _MAX_NAMES: Final = 10_000
@@ -45,6 +47,7 @@ class Report(NamedTuple):
 class _Test:
     assertion: Assertion
     fires_if: bool
+    needs: frozenset[str]
     holds: Callable[[Frame], bool]
     message: Sequence[str | Evaluate]
     loops: Sequence[tuple[Callable[[Frame], bool], Evaluate]]
@@ -76,9 +79,11 @@ class _Rule:
         self._rule, self._scope = rule, scope
         self.refused: list[tuple[Assertion, str, Mapping[str, str]]] = []
 
-    def judge(self, run: Run, node: Node, skipped: list[Stopped] | None) -> Iterator[Report]:
-        """Yield what its assertions report about a node; `skipped` as of `Program.run`."""
-        lets, tests = self.compiled
+    def judge(self, run: Run, node: Node, reports: list[Report], skipped: list[Stopped] | None) -> None:
+        """Add what its assertions report about a node; `skipped` as of `Program.run`."""
+        lets, tests = self._of_document(run)
+        if not tests:
+            return
         frame = Frame(run, node, {})
         for name, evaluate, of_document in lets:
             context = Frame(run, run.document.node, frame.variables) if of_document else frame
@@ -88,13 +93,24 @@ class _Rule:
             try:
                 for it in test.frames(frame) if test.loops else (frame,):
                     if test.holds(it) is test.fires_if:
-                        yield Report(test.assertion, it.item, _message(test.message, it))
+                        reports.append(Report(test.assertion, it.item, _message(test.message, it)))
+                        if len(reports) > _MAX_REPORTS:
+                            raise LimitReached(f"more than {_MAX_REPORTS} reports")
             except LimitReached:
                 raise
             except Stopped as error:
                 if skipped is None:
                     raise
                 skipped.append(error)
+
+    def _of_document(self, run: Run) -> tuple[Sequence[tuple[str, Evaluate, bool]], Sequence[_Test]]:
+        """Return the variables and the assertions that may report in a document with its names of elements."""
+        if self not in run.known:
+            lets, tests = self.compiled
+            names = run.document.names
+            run.known[self] = lets, [it for it in tests if it.needs <= names]
+        found: tuple[Sequence[tuple[str, Evaluate, bool]], Sequence[_Test]] = run.known[self]
+        return found
 
     @cached_property
     def compiled(self) -> tuple[Sequence[tuple[str, Evaluate, bool]], Sequence[_Test]]:
@@ -120,7 +136,8 @@ class _Rule:
         return lets, tests
 
 
-_Candidates = Sequence[tuple[Matches, _Rule]]
+_Candidates = Sequence[tuple[Matches, _Rule, frozenset[str]]]
+"""Rules that may judge a node, in their order, with the names of elements that a document must have for it."""
 
 
 class _Table:
@@ -136,9 +153,18 @@ class _Table:
         """Return whether a rule judges such nodes."""
         return any(it.of == of for it, _ in self._found)
 
-    def candidates(self, of: str, name: str) -> _Candidates:
-        """Return the rules that may judge a node, in their order."""
-        return [(it.matches, rule) for it, rule in self._found if it.of == of and it.name in ("", name)]
+    @property
+    def asks_names(self) -> bool:
+        """Return whether a rule asks for the name of a node in a condition."""
+        return any(it.fits for it, _ in self._found)
+
+    def candidates(self, of: str, name: str, frame: Frame) -> _Candidates:
+        """Return the rules that may judge a node, which is the item of a frame, and all with its names."""
+        return [
+            (it.matches, rule, it.needs)
+            for it, rule in self._found
+            if it.of == of and it.name in ("", name) and all(fits(frame, frame.item) for fits in it.fits)
+        ]
 
 
 class Program:
@@ -172,7 +198,8 @@ class Program:
             self._compile_global(let, scope)
         self._rules: list[_Rule] = []
         self._tables = [self._table(rules, scope) for rules in sheet.patterns]
-        self._by_name: dict[str, dict[str, Sequence[_Candidates]]] = {"document": {}, "element": {}, "attribute": {}}
+        self._asks_names = any(it.asks_names for it in self._tables)
+        self._by_name: dict[tuple[str, str, str], Sequence[_Candidates]] = {}
 
     def run(self, document: Document, skipped: list[Stopped] | None = None) -> list[Report]:
         """Judge a document.
@@ -188,16 +215,13 @@ class Program:
         run = Run(document, {name: it.evaluate for name, it in self._globals.items()})
         reports: list[Report] = []
         try:
-            for node, candidates in self._judged(document):
+            for node, candidates in self._judged(run):
                 run.spend(len(candidates))
                 frame = Frame(run, node, {})
                 for rules in candidates:
-                    for matches, rule in rules:
+                    for matches, rule, _ in rules:
                         if matches(frame, node):
-                            for report in rule.judge(run, node, skipped):
-                                reports.append(report)
-                                if len(reports) > _MAX_REPORTS:
-                                    raise LimitReached(f"more than {_MAX_REPORTS} reports")
+                            rule.judge(run, node, reports, skipped)
                             break
         except RecursionError:
             raise LimitReached("an expression or the document is nested too deeply") from None
@@ -205,28 +229,36 @@ class Program:
             raise LimitReached(f"a value that cannot be calculated ({type(error).__name__})") from None
         return reports
 
-    def _judged(self, document: Document) -> Iterator[tuple[Node, Sequence[_Candidates]]]:
-        yield document.node, self._candidates("document", "")
+    def _judged(self, run: Run) -> Iterator[tuple[Node, Sequence[_Candidates]]]:
+        """Yield each node that rules may judge, with these rules."""
+        document = run.document
+        yield document.node, self._candidates(run, "document", document.node)
         judges_attributes = self.sheet.visits_attributes and any(it.judges("attribute") for it in self._tables)
-        of_elements = self._by_name["element"]
+        known: dict[Any, Sequence[_Candidates]] = {}
         for element in document.elements:
-            candidates = of_elements.get(element.name)
+            names = (element.name, element.source.prefix) if self._asks_names else element.name
+            candidates = known.get(names)
             if candidates is None:
-                candidates = self._candidates("element", element.name)
+                candidates = known[names] = self._candidates(run, "element", element)
             if candidates:
                 yield element, candidates
             for attribute in element.attributes.values() if judges_attributes else ():
-                yield attribute, self._candidates("attribute", attribute.name)
+                yield attribute, self._candidates(run, "attribute", attribute)
 
-    def _candidates(self, of: str, name: str) -> Sequence[_Candidates]:
-        """Return for each pattern with rules for such a node these rules."""
-        known = self._by_name[of]
-        if name not in known:
-            if len(known) > _MAX_NAMES:
-                known.clear()
-            found = (table.candidates(of, name) for table in self._tables)
-            known[name] = [it for it in found if it]
-        return known[name]
+    def _candidates(self, run: Run, of: str, node: Node) -> Sequence[_Candidates]:
+        """Return for each pattern with rules for a node with such names these rules, as far as the document has all
+        elements that they need."""
+        names = (of, node.name, node.lexical_name if self._asks_names and of != "document" else "")
+        found = self._by_name.get(names)
+        if found is None:
+            if len(self._by_name) > _MAX_NAMES:
+                self._by_name.clear()
+            frame = Frame(run, node, {})
+            found = [it for it in (table.candidates(of, node.name, frame) for table in self._tables) if it]
+            self._by_name[names] = found
+        present = run.document.names
+        kept = ([it for it in rules if it[2] <= present] for rules in found)
+        return [it for it in kept if it]
 
     # ---------------------------------------------------------------- compiling
 
@@ -311,9 +343,10 @@ def _test(assertion: Assertion, scope: Scope) -> _Test:
     if assertion.obstacle:
         raise NotCompilable(assertion.obstacle)
     holds = as_boolean(compile_text(assertion.test, scope))
+    needs = frozenset[str]() if assertion.loops else needed(parse(assertion.test), assertion.fires_if, scope)
     message = [it if isinstance(it, str) else as_items(compile_text(it[0], scope)) for it in assertion.message]
     loops = [(as_boolean(compile_text(test, scope)), _looped_nodes(nodes, scope)) for test, nodes in assertion.loops]
-    return _Test(assertion, assertion.fires_if, holds, message, loops)
+    return _Test(assertion, assertion.fires_if, needs, holds, message, loops)
 
 
 def _looped_nodes(expression: str, scope: Scope) -> Evaluate:

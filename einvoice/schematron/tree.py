@@ -215,6 +215,11 @@ class Document:
                 parent.children = [element]
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of its elements."""
+        return frozenset(self.named)
+
+    @cached_property
     def attributes(self) -> Mapping[str, Sequence[Attribute]]:
         """All attributes in document order, by name."""
         found: dict[str, list[Attribute]] = {}
