@@ -10,7 +10,7 @@ from einvoice.schematron.errors import NotCompilable
 from einvoice.schematron.sheets.names import XSL, children
 from einvoice.schematron.values import BLANKS, Untyped, items, text_of
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
-from einvoice.schematron.xpath.compiler import Scope, compile_text, converted
+from einvoice.schematron.xpath.compiler import Scope, compile_text, converter
 from einvoice.schematron.xpath.frame import Frame, Lazy
 
 _IGNORED: Final = (f"{XSL}param", f"{XSL}sort", f"{XSL}with-param")
@@ -55,9 +55,9 @@ def compile_variable(select: str | None, element: Any, type_: str, scope: Scope)
         compiled = Compiled(Kind.TEXT, lambda frame: text)
     if not type_ or compiled.kind is Kind.NODES:
         return compiled
-    evaluate = compiled.evaluate
+    evaluate, convert = compiled.evaluate, converter(type_)
     kind = {"xs:string": Kind.TEXT, "xs:boolean": Kind.BOOLEAN}.get(type_, Kind.ANY)
-    return Compiled(kind, lambda frame: converted(evaluate(frame), type_))
+    return Compiled(kind, lambda frame: convert(evaluate(frame)))
 
 
 def _content(element: Any) -> Iterator[Any]:
@@ -80,10 +80,10 @@ def _with_variables(variables: Sequence[tuple[str, Evaluate]], result: Evaluate)
         return result
 
     def evaluate(frame: Frame) -> Any:
-        before = frame.variables
+        before, context = frame.variables, _copy(frame)
         frame.variables = dict(before)
         for name, of in variables:
-            frame.variables[name] = Lazy(of, _copy(frame))
+            frame.variables[name] = context.variables[name] = Lazy(of, context)
         try:
             return result(frame)
         finally:
@@ -146,11 +146,13 @@ def _for_each(element: Any, scope: Scope) -> Evaluate:
         result: list[Any] = []
         nodes = found(frame)
         frame.run.spend(len(nodes))
-        for position, it in enumerate(nodes, 1):
-            frame.item = frame.current = it
-            frame.position, frame.size = position, len(nodes)
-            result += items(content(frame))
-        frame.item, frame.position, frame.size, frame.current = before
+        try:
+            for position, it in enumerate(nodes, 1):
+                frame.item = frame.current = it
+                frame.position, frame.size = position, len(nodes)
+                result += items(content(frame))
+        finally:
+            frame.item, frame.position, frame.size, frame.current = before
         return result
 
     return evaluate

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.tree import Node
-from einvoice.schematron.xpath.axes import clark, is_plain_name, name_test
+from einvoice.schematron.xpath.axes import full_name, is_plain_name, name_test
 from einvoice.schematron.xpath.compiled import Kind, as_boolean
 from einvoice.schematron.xpath.compiler import Scope, compile_expression
 from einvoice.schematron.xpath.frame import Frame
@@ -49,6 +49,7 @@ class Pattern:
         matches: whether a node with that name matches.
         fits: what it asks for the names of a node alone, as `ends-with(name(), "x")` does.
         needs: names of elements without which nothing in a document matches.
+        inside: names of elements that a node must have directly inside it.
     """
 
     of: Literal["element", "attribute", "document"]
@@ -56,6 +57,7 @@ class Pattern:
     matches: Matches
     fits: Sequence[Matches] = ()
     needs: frozenset[str] = frozenset()
+    inside: frozenset[str] = frozenset()
 
 
 def compile_pattern(text: str, scope: Scope) -> list[Pattern]:
@@ -109,14 +111,23 @@ def _pattern(expression: Expression, scope: Scope) -> Pattern:
         return Pattern("document", "", lambda frame, node: True)
     if not isinstance(expression, Step):
         raise NotCompilable(f"a context that is no path ({type(expression).__name__})")
-    of: Literal["element", "attribute"] = "attribute" if expression.axis == "attribute" else "element"
-    name = _name(expression, scope) if is_plain_name(expression.test) else ""
+    axis, test = expression.axis, expression.test
+    of: Literal["element", "attribute"] = "attribute" if axis == "attribute" else "element"
+    name = full_name(axis, test, scope.namespaces, scope.default) if is_plain_name(test) else ""
     conditions = [*itertools.chain.from_iterable(map(_conditions, expression.predicates))]
     of_name = [it for it in conditions if _name_asked(it) is not None]
     others = tuple(it for it in conditions if _name_asked(it) is None) if of_name else expression.predicates
-    rest = replace(expression, test="node()" if name else expression.test, predicates=others)
+    rest = replace(expression, test="node()" if name else test, predicates=others)
     fits = [_predicate(it, scope) for it in of_name]
-    return Pattern(of, name, _step(rest, scope), fits, needed_by_pattern(expression, scope))
+    needs = needed_by_pattern(expression, scope)
+    return Pattern(of, name, _step(rest, scope), fits, needs, frozenset() if name else _inside(conditions, scope))
+
+
+def _inside(conditions: Sequence[Expression], scope: Scope) -> frozenset[str]:
+    """Return the names of elements that must be directly inside a node for the conditions to hold."""
+    steps = [it for it in conditions if isinstance(it, Step) and isinstance(it.base, ContextItem)]
+    tests = [it.test for it in steps if it.axis == "child" and is_plain_name(it.test)]
+    return frozenset(full_name("child", it, scope.namespaces, scope.default) for it in tests)
 
 
 def _conditions(predicate: Expression) -> Sequence[Expression]:
@@ -125,26 +136,24 @@ def _conditions(predicate: Expression) -> Sequence[Expression]:
     return predicate.operands if is_and else (predicate,)  # type: ignore[attr-defined]
 
 
-def _name(step: Step, scope: Scope) -> str:
-    if scope.default and step.axis != "attribute" and ":" not in step.test:
-        return f"{{{scope.default}}}{step.test}"
-    return clark(step.test, scope.namespaces)
-
-
 def _step(step: Step, scope: Scope) -> Matches:
     """Return the function that tests the name and the predicates of a node, and the steps before it."""
     if step.axis not in ("child", "descendant", "attribute", "self", "descendant-or-self"):
         raise NotCompilable(f"the axis {step.axis} in a context")
     tests: list[Matches] = []
     if is_plain_name(step.test):
-        name = _name(step, scope)
+        name = full_name(step.axis, step.test, scope.namespaces, scope.default)
         tests.append(lambda frame, node: node.name == name)
     elif (of_name := name_test(step.test, scope.namespaces)) is not None:
         tests.append(lambda frame, node: of_name(node))
-    tests += [_predicate(it, scope) for it in step.predicates]
-    if (before := _before(step.base, scope)) is not None:
-        tests.append(before)
-    return _every(tests)
+    predicates = [_predicate(it, scope) for it in step.predicates]
+    before = [it for it in (_before(step.base, scope),) if it is not None]
+    return _every([*tests, *before, *predicates] if _is_short(step.base) else [*tests, *predicates, *before])
+
+
+def _is_short(base: Expression) -> bool:
+    """Return whether what stands before a step takes less time than its predicates."""
+    return isinstance(base, Root) or (isinstance(base, Step) and not base.predicates and _is_short(base.base))
 
 
 def _every(tests: Sequence[Matches]) -> Matches:
@@ -157,7 +166,7 @@ def _every(tests: Sequence[Matches]) -> Matches:
             return lambda frame, node: first(frame, node) and second(frame, node)
 
     def matches(frame: Frame, node: Node) -> bool:
-        for test in tests:
+        for test in tests:  # noqa: SIM110 (a generator takes longer)
             if not test(frame, node):
                 return False
         return True

@@ -15,7 +15,7 @@ from einvoice.schematron.sheets.sheet import Assertion, Declaration, Let, Rule, 
 from einvoice.schematron.tree import Document, Node
 from einvoice.schematron.values import items, text_of
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
-from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, converted
+from einvoice.schematron.xpath.compiler import Declared, Scope, compile_text, converter
 from einvoice.schematron.xpath.frame import Frame, Lazy, Run
 from einvoice.schematron.xpath.needs import needed
 from einvoice.schematron.xpath.parser import parse
@@ -136,8 +136,8 @@ class _Rule:
         return lets, tests
 
 
-_Candidates = Sequence[tuple[Matches, _Rule, frozenset[str]]]
-"""Rules that may judge a node, in their order, with the names of elements that a document must have for it."""
+_Candidates = Sequence[tuple[Matches, _Rule, Pattern]]
+"""Rules that may judge a node, in their order."""
 
 
 class _Table:
@@ -161,7 +161,7 @@ class _Table:
     def candidates(self, of: str, name: str, frame: Frame) -> _Candidates:
         """Return the rules that may judge a node, which is the item of a frame, and all with its names."""
         return [
-            (it.matches, rule, it.needs)
+            (it.matches, rule, it)
             for it, rule in self._found
             if it.of == of and it.name in ("", name) and all(fits(frame, frame.item) for fits in it.fits)
         ]
@@ -256,8 +256,11 @@ class Program:
             frame = Frame(run, node, {})
             found = [it for it in (table.candidates(of, node.name, frame) for table in self._tables) if it]
             self._by_name[names] = found
-        present = run.document.names
-        kept = ([it for it in rules if it[2] <= present] for rules in found)
+        document = run.document
+        kept = [[it for it in rules if it[2].needs <= document.names] for rules in found]
+        if any(it[2].inside for rules in kept for it in rules):
+            inside = document.inside.get(node.name, frozenset())
+            kept = [[it for it in rules if it[2].inside <= inside] for rules in kept]
         return [it for it in kept if it]
 
     # ---------------------------------------------------------------- compiling
@@ -320,14 +323,15 @@ def _function(declaration: Declaration, scope: Scope) -> Callable[[Frame, Sequen
     inner = replace(
         scope, has_node=False, variables={name: _parameter(type_) for name, type_ in declaration.parameters}
     )
-    content, names = compile_content(declaration.body, inner).evaluate, declaration.parameters
+    content, convert = compile_content(declaration.body, inner).evaluate, converter(declaration.type)
+    parameters = [(name, converter(type_)) for name, type_ in declaration.parameters]
 
     def call(frame: Frame, arguments: Sequence[Any]) -> Any:
         run = frame.run
         run.enter()
         try:
-            variables = {name: converted(value, type_) for (name, type_), value in zip(names, arguments, strict=True)}
-            return converted(content(Frame(run, None, variables)), declaration.type)
+            variables = {name: to_type(value) for (name, to_type), value in zip(parameters, arguments, strict=True)}
+            return convert(content(Frame(run, None, variables)))
         finally:
             run.depth -= 1
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 NOTHING: Final[Sequence[Any]] = ()
+BLANKS: Final = " \t\r\n"
+_TO_SPACE: Final = str.maketrans(BLANKS, " " * len(BLANKS))
+
+
+def words(text: str) -> str:
+    """Return a text without blanks around it, and one space for each sequence of blanks inside."""
+    if text.isalnum():
+        return text
+    if text.isascii():  # no other blanks of ASCII may be in XML
+        return " ".join(text.split())
+    return " ".join(filter(None, text.translate(_TO_SPACE).split(" ")))
 
 
 _NO_CHILDREN: Final[list[Any]] = []
@@ -27,6 +39,7 @@ class Element:
         text: the text of it and all inside it, without comments and processing instructions.
         attributes: its attributes by name.
         texts: its text nodes; comments divide them, as in the data model of XPath.
+        words: its text, normalized as `words` does.
         source: the lxml element.
         document: the document that it is in.
     """
@@ -44,6 +57,7 @@ class Element:
         "source",
         "text",
         "texts",
+        "words",
     )
 
     attributes: Mapping[str, Attribute]
@@ -52,6 +66,7 @@ class Element:
     named: Mapping[str, Sequence[Element]]
     text: str
     texts: Sequence[Text]
+    words: str
 
     def __init__(self, document: Document, name: str, parent: Element | None, order: int, source: Any) -> None:
         self.document = document
@@ -127,6 +142,7 @@ _CALCULATED: Final[Mapping[str, Callable[[Element], Any]]] = {
     "named": _named,
     "text": _text,
     "texts": _texts,
+    "words": lambda element: words(element.text),
 }
 
 
@@ -153,6 +169,11 @@ class Attribute:
     def texts(self) -> Sequence[Text]:
         """Nothing: an attribute has no text nodes."""
         return NOTHING
+
+    @property
+    def words(self) -> str:
+        """Its text, normalized as `words` does."""
+        return words(self.text)
 
     @property
     def document(self) -> Document:
@@ -203,6 +224,7 @@ class Document:
         self.elements: list[Element] = []
         self.named: dict[str, list[Element]] = {}
         self.node = Element(self, "", None, -1, None)
+        self._attributes: dict[str, Sequence[Attribute]] = {}
         by_source = {root.getparent(): self.node}
         for order, source in enumerate(root.iter("*")):
             parent = by_source[source.getparent()]
@@ -220,13 +242,19 @@ class Document:
         return frozenset(self.named)
 
     @cached_property
-    def attributes(self) -> Mapping[str, Sequence[Attribute]]:
-        """All attributes in document order, by name."""
-        found: dict[str, list[Attribute]] = {}
+    def inside(self) -> Mapping[str, AbstractSet[str]]:
+        """The names of the elements that are directly inside elements of a name."""
+        found: dict[str, set[str]] = {}
         for element in self.elements:
-            for name, attribute in element.attributes.items():
-                found.setdefault(name, []).append(attribute)
+            if element.children:
+                found.setdefault(element.name, set()).update(it.name for it in element.children)
         return found
+
+    def attributes(self, name: str) -> Sequence[Attribute]:
+        """Return all attributes with a name, in document order."""
+        if name not in self._attributes:
+            self._attributes[name] = [it.attributes[name] for it in self.elements if it.source.get(name) is not None]
+        return self._attributes[name]
 
 
 def below(node: Node, name: str = "") -> Sequence[Element]:

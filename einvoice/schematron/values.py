@@ -15,12 +15,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from einvoice.schematron.errors import LimitReached, Stopped
-from einvoice.schematron.tree import Attribute, Element, Text
+from einvoice.schematron.tree import BLANKS, Attribute, Element, Text
 
-BLANKS: Final = " \t\r\n"
 _DOUBLE: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
@@ -42,6 +42,9 @@ _MAX_BITS: Final = 100_000
 """Size of an integer; multiplied again and again, it would fill the memory."""
 _MAX_LENGTH: Final = 4_000
 """Characters of a number; longer ones would take long to convert."""
+
+_SHORT: Final = 40
+"""Characters of a number that is remembered, since the same one is asked for again and again."""
 
 
 class Untyped(str):
@@ -73,6 +76,8 @@ class Date:
 
 _TEXTS: Final = frozenset((str, Untyped))
 _NUMBERS: Final = frozenset((int, float, Decimal))
+EXACT: Final = frozenset((int, Decimal))
+"""Classes of numbers that are no doubles."""
 _NODES: Final[frozenset[Any]] = frozenset((Element, Attribute, Text))
 
 
@@ -183,12 +188,17 @@ def to_double(value: Any) -> float:
 def to_decimal(value: Any) -> Decimal:
     """Cast an atomic value to xs:decimal."""
     if isinstance(value, str):
-        return Decimal(_lexical(value, _DECIMAL, "decimal number"))
+        return _decimal(value) if len(value) <= _SHORT else Decimal(_lexical(value, _DECIMAL, "decimal number"))
     if isinstance(value, float) and not math.isfinite(value):
         raise Stopped("FOCA0002", f"{text_of(value)} is no decimal number")
     if isinstance(value, Date):
         raise Stopped("XPTY0004", "a date is no number")
     return Decimal(value)
+
+
+@lru_cache(maxsize=4096)
+def _decimal(text: str) -> Decimal:
+    return Decimal(_lexical(text, _DECIMAL, "decimal number"))
 
 
 def to_integer(value: Any) -> int:
@@ -412,7 +422,7 @@ def arithmetic(sign: str, left: Any, right: Any) -> Any:
         if sign == "*" and a.bit_length() + b.bit_length() > _MAX_BITS:
             raise LimitReached("a number is too long")
         return _WHOLE_ARITHMETIC[sign](a, b)
-    return _EXACT_ARITHMETIC[sign](Decimal(a), Decimal(b))
+    return EXACT_ARITHMETIC[sign](Decimal(a), Decimal(b))
 
 
 def _divided(a: float, b: float) -> float:
@@ -434,7 +444,7 @@ def _rest(a: float, b: float) -> float:
 
 
 _WHOLE_ARITHMETIC: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-_EXACT_ARITHMETIC: Final = {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply}
+EXACT_ARITHMETIC: Final = {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply}
 _DOUBLE_ARITHMETIC: Final[Mapping[str, Callable[[float, float], Any]]] = {
     "+": operator.add,
     "-": operator.sub,

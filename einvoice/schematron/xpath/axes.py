@@ -112,7 +112,7 @@ def _named(axis: str, name: str) -> Reach:
     if axis == "descendant":
         return lambda node: below(node, name)
     if axis == "descendant-attribute":
-        return lambda node: node.document.attributes.get(name, NOTHING)
+        return lambda node: node.document.attributes(name)
     if axis == "attribute":
 
         def attribute(node: Node) -> Sequence[Attribute]:

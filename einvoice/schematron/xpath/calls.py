@@ -15,6 +15,7 @@ from einvoice.schematron.xpath.functions import FUNCTIONS, Function, number
 from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
 from einvoice.schematron.xpath.shared import shared
+from einvoice.schematron.xpath.shortcuts import shortcut
 
 
 @compiles(Call)
@@ -45,6 +46,8 @@ def _of_function(expression: Call, scope: Scope) -> Compiled:
         arguments = [compile_expression(ContextItem(), scope)]
     if name == "not":
         return Compiled(Kind.BOOLEAN, _negated(arguments[0]))
+    if (short := shortcut(expression, arguments, scope)) is not None:
+        return Compiled(function.kind, short)
     forms = [_FORMS[function.argument(index)](it) for index, it in enumerate(arguments)]
     keeps = name in _KEEP_NODES and arguments[0].kind is Kind.NODES
     evaluate = forms[0] if name in _CONVERSIONS else _applied(function, forms)
@@ -133,37 +136,50 @@ def _declared(name: str, expression: Call, scope: Scope) -> Compiled:
     return Compiled(Kind.ANY, lambda frame: functions[name].call(frame, [it(frame) for it in arguments]))
 
 
-def converted(value: Any, declared: str) -> Any:
-    """Return an argument or a result in its declared type (XPath 2.0, 3.1.5).
+def converter(declared: str) -> Callable[[Any], Any]:
+    """Return the function that gives an argument or a result its declared type (XPath 2.0, 3.1.5).
 
-    Raises:
-        Stopped: it does not have that type, or not that number of items.
+    It raises `Stopped` for a value that does not have that type, or not that number of items.
     """
     if not declared:
-        return value
+        return lambda value: value
     occurrence = declared[-1] if declared[-1] in "?*+" else ""
     name = declared.rstrip("?*+").replace("xsd:", "xs:")
     if name.endswith(")") or name not in CASTS:
-        return items(value)
-    found = [_as_declared(it, name) for it in atoms(items(value))]
-    if (occurrence in ("", "+") and not found) or (occurrence in ("", "?") and len(found) > 1):
-        raise Stopped("XPTY0004", f"{len(found)} items where {declared} is declared")
-    return found if occurrence in ("*", "+") else found[0] if found else None
+        return items
+    one = _one(name)
+
+    def convert(value: Any) -> Any:
+        found = [one(it) for it in atoms(items(value))]
+        if (occurrence in ("", "+") and not found) or (occurrence in ("", "?") and len(found) > 1):
+            raise Stopped("XPTY0004", f"{len(found)} items where {declared} is declared")
+        return found if occurrence in ("*", "+") else found[0] if found else None
+
+    return convert
 
 
-def _as_declared(value: Any, name: str) -> Any:
-    if value.__class__ is Untyped:
-        return str(value) if name == "xs:string" else CASTS[name](value)
-    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-    allowed = {
-        "xs:string": isinstance(value, str),
-        "xs:boolean": isinstance(value, bool),
-        "xs:integer": is_number and isinstance(value, int),
-        "xs:int": is_number and isinstance(value, int),
-        "xs:decimal": is_number,
-        "xs:double": is_number or isinstance(value, float),
-        "xs:float": is_number or isinstance(value, float),
-    }
-    if not allowed.get(name, True):
-        raise Stopped("XPTY0004", f"a value is no {name}")
-    return float(value) if name in ("xs:double", "xs:float") else value
+_ALLOWED: Final[Mapping[str, frozenset[type]]] = {
+    "xs:string": frozenset((str,)),
+    "xs:boolean": frozenset((bool,)),
+    "xs:integer": frozenset((int,)),
+    "xs:int": frozenset((int,)),
+    "xs:decimal": frozenset((int, Decimal)),
+    "xs:double": frozenset((int, Decimal, float)),
+    "xs:float": frozenset((int, Decimal, float)),
+}
+"""The classes of the values that a declared type allows."""
+
+
+def _one(name: str) -> Callable[[Any], Any]:
+    """Return the function that gives an atomic value a declared type."""
+    allowed, of_untyped = _ALLOWED.get(name), str if name == "xs:string" else CASTS[name]
+    is_double = name in ("xs:double", "xs:float")
+
+    def convert(value: Any) -> Any:
+        if value.__class__ is Untyped:
+            return of_untyped(value)
+        if allowed is not None and value.__class__ not in allowed:
+            raise Stopped("XPTY0004", f"a value is no {name}")
+        return float(value) if is_double else value
+
+    return convert

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from einvoice.schematron.errors import NotCompilable
 from einvoice.schematron.xpath import calls, loops, operators, paths  # they register what they compile
-from einvoice.schematron.xpath.calls import converted
+from einvoice.schematron.xpath.calls import converter
 from einvoice.schematron.xpath.compiled import Compiled
 from einvoice.schematron.xpath.parser import parse
 from einvoice.schematron.xpath.scope import Declared, Scope, compile_expression
@@ -15,7 +15,7 @@ __all__ = [
     "calls",
     "compile_expression",
     "compile_text",
-    "converted",
+    "converter",
     "loops",
     "operators",
     "paths",

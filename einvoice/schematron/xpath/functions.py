@@ -14,9 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.schematron import regex
 from einvoice.schematron.errors import LimitReached, Stopped
-from einvoice.schematron.tree import local_name, namespace
+from einvoice.schematron.tree import local_name, namespace, words
 from einvoice.schematron.values import (
-    BLANKS,
     CASTS,
     Date,
     Untyped,
@@ -101,13 +100,7 @@ _function("starts-with", "string string", Kind.BOOLEAN)(lambda text, part: text.
 _function("ends-with", "string string", Kind.BOOLEAN)(lambda text, part: text.endswith(part))
 
 
-@_function("normalize-space", "string", Kind.TEXT, of_context=True)
-def normalize_space(text: str) -> str:
-    """Return a text without blanks around it, and one space for each sequence of blanks inside."""
-    return str(text) if text.isalnum() else " ".join(filter(None, text.translate(_TO_SPACE).split(" ")))
-
-
-_TO_SPACE: Final = str.maketrans(BLANKS, " " * len(BLANKS))
+_function("normalize-space", "string", Kind.TEXT, of_context=True)(words)
 
 
 @_function("substring", "string number number", Kind.TEXT, least=2)
@@ -159,7 +152,7 @@ def _replace(text: str, pattern: str, replacement: str, flags: str = "") -> str:
 
 @_function("tokenize", "string string string", Kind.ANY, least=1)
 def _tokenize(text: str, pattern: str | None = None, flags: str = "") -> list[str]:
-    return normalize_space(text).split() if pattern is None else regex.pattern(pattern, flags).split(text)
+    return words(text).split() if pattern is None else regex.pattern(pattern, flags).split(text)
 
 
 @_function("string-to-codepoints", "string", Kind.ANY)

@@ -133,10 +133,12 @@ def mapped(left: Evaluate, right: Evaluate, weight: int) -> Evaluate:
             return NOTHING
         before, result = (frame.item, frame.position, frame.size), []
         frame.run.spend(len(found) * weight)
-        for position, it in enumerate(found, 1):
-            frame.item, frame.position, frame.size = it, position, len(found)
-            result += right(frame)
-        frame.item, frame.position, frame.size = before
+        try:
+            for position, it in enumerate(found, 1):
+                frame.item, frame.position, frame.size = it, position, len(found)
+                result += right(frame)
+        finally:
+            frame.item, frame.position, frame.size = before
         return result
 
     return evaluate

@@ -75,7 +75,7 @@ def _of_comparison(expression: Comparison, wanted: bool, scope: Scope) -> Names:
             return needed(nodes, True, scope) if OPERATORS[sign](0, number) is not wanted else _NONE
         case Call(name, (_,)), Constant(str() as text) if name in _TEXTS and text:
             return _of_text(left, scope) if sign == ("=" if wanted else "!=") else _NONE
-        case (Step() | Path() | Filter()), _:
+        case ((Step() | Path() | Filter()), _):
             return _path(left, scope)[0] if wanted and sign in _GENERAL else _NONE
     return _NONE
 

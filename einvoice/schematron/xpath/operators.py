@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.tree import in_order
 from einvoice.schematron.values import (
     CASTS,
+    EXACT,
+    EXACT_ARITHMETIC,
     OPERATORS,
     arithmetic,
     atoms,
@@ -49,6 +52,7 @@ from einvoice.schematron.xpath.nodes import (
     Variable,
 )
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
+from einvoice.schematron.xpath.shortcuts import of_text
 
 _GENERAL: Final = ("=", "!=", "<", "<=", ">", ">=")
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -76,7 +80,9 @@ def _variable(expression: Variable, scope: Scope) -> Compiled:
 
         def local(frame: Frame) -> Any:
             value = frame.variables[name]
-            return value.value() if value.__class__ is Lazy else value
+            if value.__class__ is Lazy:
+                value = frame.variables[name] = value.value()
+            return value
 
         return replace(known, evaluate=local, **_OTHER)
     if name not in scope.globals:
@@ -120,13 +126,15 @@ def _logic(expression: Logic, scope: Scope) -> Compiled:
     operands = [as_boolean(compile_expression(it, scope)) for it in expression.operands]
 
     def evaluate(frame: Frame) -> bool:
-        before, error = (frame.item, frame.position, frame.size), None
-        for operand in operands:
+        waiting, error = iter(operands), None
+        while True:
             try:
-                if operand(frame) is decides:
-                    return decides
+                for operand in waiting:
+                    if operand(frame) is decides:
+                        return decides
+                break
             except Stopped as stopped:
-                (frame.item, frame.position, frame.size), error = before, error or stopped
+                error = error or stopped
         if error is not None:
             raise error
         return not decides
@@ -143,15 +151,26 @@ def _comparison(expression: Comparison, scope: Scope) -> Compiled:
     if left.kind is right.kind is Kind.INTEGER:
         return Compiled(Kind.BOOLEAN, _of_integers(OPERATORS[sign], left.evaluate, right.evaluate))
     if sign not in _GENERAL:
-        first, second = left.evaluate, right.evaluate
-        return Compiled(Kind.ITEM, lambda frame: value_comparison(sign, first(frame), second(frame)))
+        return Compiled(Kind.ITEM, _of_numbers(sign, left.evaluate, right.evaluate, value_comparison))
     fast = _with_texts(sign, left, expression.right) or _with_texts(_MIRRORED.get(sign, sign), right, expression.left)
     if fast is None and sign == "=" and left.kind is right.kind is Kind.NODES:
         fast = _share_a_text(left.evaluate, right.evaluate)
     elif fast is None and sign == "=" and isinstance(expression.right, Variable):
         fast = in_sequence(left.evaluate, right.evaluate)
-    first, second = left.evaluate, right.evaluate
-    return Compiled(Kind.BOOLEAN, fast or (lambda frame: general_comparison(sign, first(frame), second(frame))))
+    return Compiled(Kind.BOOLEAN, fast or _of_numbers(sign, left.evaluate, right.evaluate, general_comparison))
+
+
+def _of_numbers(sign: str, left: Evaluate, right: Evaluate, others: Callable[[str, Any, Any], Any]) -> Evaluate:
+    """Return a comparison that sees exact numbers at once, and leaves other values to a function."""
+    test = OPERATORS[sign]
+
+    def evaluate(frame: Frame) -> Any:
+        first, second = left(frame), right(frame)
+        if first.__class__ in EXACT and second.__class__ in EXACT:
+            return test(first, second)
+        return others(sign, first, second)
+
+    return evaluate
 
 
 def _of_integers(test: Callable[[Any, Any], bool], left: Evaluate, right: Evaluate) -> Evaluate:
@@ -190,9 +209,20 @@ def _with_texts(sign: str, side: Compiled, other: Expression) -> Evaluate | None
     evaluate = side.evaluate
     if side.kind is Kind.TEXT:
         return (lambda frame: evaluate(frame) in texts) if sign == "=" else (lambda frame: evaluate(frame) not in texts)
-    if sign == "=":
-        return lambda frame: any(it.text in texts for it in evaluate(frame))
-    return lambda frame: any(it.text not in texts for it in evaluate(frame))
+
+    def one_is(frame: Frame) -> bool:
+        for it in evaluate(frame):  # noqa: SIM110 (a generator takes longer)
+            if it.text in texts:
+                return True
+        return False
+
+    def one_is_not(frame: Frame) -> bool:
+        for it in evaluate(frame):  # noqa: SIM110 (a generator takes longer)
+            if it.text not in texts:
+                return True
+        return False
+
+    return one_is if sign == "=" else one_is_not
 
 
 def _share_a_text(left: Evaluate, right: Evaluate) -> Evaluate:
@@ -224,7 +254,17 @@ def _arithmetic(expression: Arithmetic, scope: Scope) -> Compiled:
     sign = expression.operator
     left = compile_expression(expression.left, scope).evaluate
     right = compile_expression(expression.right, scope).evaluate
-    return Compiled(Kind.ITEM, lambda frame: arithmetic(sign, left(frame), right(frame)))
+    exact = EXACT_ARITHMETIC.get(sign)
+    if exact is None:
+        return Compiled(Kind.ITEM, lambda frame: arithmetic(sign, left(frame), right(frame)))
+
+    def evaluate(frame: Frame) -> Any:
+        first, second = left(frame), right(frame)
+        if first.__class__ is Decimal and second.__class__ in EXACT:
+            return exact(first, second)
+        return arithmetic(sign, first, second)
+
+    return Compiled(Kind.ITEM, evaluate)
 
 
 @compiles(Negative)
@@ -276,11 +316,12 @@ def _combination(expression: Combination, scope: Scope) -> Compiled:
 @compiles(TypeTest)
 def _type_test(expression: TypeTest, scope: Scope) -> Compiled:
     name = expression.type.replace("xsd:", "xs:")
-    operand, is_optional = compile_expression(expression.operand, scope).evaluate, expression.occurrence == "?"
+    known, is_optional = compile_expression(expression.operand, scope), expression.occurrence == "?"
+    operand = known.evaluate
     if expression.operator not in ("cast", "castable") or name not in CASTS:
         raise NotCompilable(f"'{expression.operator}' with the type {name} is not supported")
     if expression.operator == "castable":
-        return Compiled(Kind.BOOLEAN, lambda frame: _castable(operand, frame, name, is_optional))
+        return Compiled(Kind.BOOLEAN, _castable(known, name, is_optional))
 
     def evaluate(frame: Frame) -> Any:
         value = optional(operand(frame))
@@ -291,8 +332,22 @@ def _type_test(expression: TypeTest, scope: Scope) -> Compiled:
     return Compiled(Kind.ITEM, evaluate)
 
 
-def _castable(operand: Evaluate, frame: Frame, name: str, is_optional: bool) -> bool:
-    return is_castable(operand(frame), name, is_optional)
+def _castable(operand: Compiled, name: str, is_optional: bool) -> Evaluate:
+    evaluate, to = operand.evaluate, of_text(name)
+    if operand.kind is not Kind.NODES or to is None:
+        return lambda frame: is_castable(evaluate(frame), name, is_optional)
+
+    def castable(frame: Frame) -> bool:
+        found = evaluate(frame)
+        if len(found) != 1:
+            return is_optional and not found
+        try:
+            to(found[0].text)
+        except Stopped:
+            return False
+        return True
+
+    return castable
 
 
 @compiles(Condition)

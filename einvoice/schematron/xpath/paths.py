@@ -11,7 +11,7 @@ from einvoice.schematron.errors import LimitReached, Stopped
 from einvoice.schematron.tree import NOTHING, in_order
 from einvoice.schematron.values import atoms, effective_boolean, is_node
 from einvoice.schematron.xpath import axes
-from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
+from einvoice.schematron.xpath.compiled import CONTEXT_NODE, Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.frame import Frame
 from einvoice.schematron.xpath.loops import mapped
 from einvoice.schematron.xpath.nodes import (
@@ -90,6 +90,8 @@ def _from_node(step: Step, base: Compiled, scope: Scope) -> Compiled | None:
 
 def _children(origin: Evaluate, names: Sequence[str]) -> Evaluate:
     first, *others = names
+    if not others and origin is CONTEXT_NODE.evaluate:
+        return _child(first)
 
     def from_first(frame: Frame) -> Any:
         found = origin(frame).named.get(first, NOTHING)
@@ -111,6 +113,16 @@ def _children(origin: Evaluate, names: Sequence[str]) -> Evaluate:
         return found
 
     return evaluate if others else from_first
+
+
+def _child(name: str) -> Evaluate:
+    def evaluate(frame: Frame) -> Any:
+        found = frame.item.named.get(name, NOTHING)
+        if len(found) > _MANY:
+            frame.run.spend(len(found))
+        return found
+
+    return evaluate
 
 
 def _attributes(elements: Evaluate | None, origin: Evaluate, name: str) -> Evaluate:
@@ -192,7 +204,7 @@ def _selected(keys: Evaluate, values: Evaluate, weight: int) -> _Select:
     def select(frame: Frame, found: Any) -> Any:
         if len(found) <= _MANY:
             return found
-        known, before = frame.run.known, (frame.item, frame.position, frame.size)
+        known = frame.run.known
         nodes, index = known.get(mark, (None, None))
         if nodes is not found:  # an index pays if the same nodes come again
             known[mark] = found, None
@@ -205,7 +217,6 @@ def _selected(keys: Evaluate, values: Evaluate, weight: int) -> _Select:
         except LimitReached:
             raise
         except Stopped:  # perhaps the rest of the predicate does not need it
-            frame.item, frame.position, frame.size = before
             return found
         if not all(isinstance(it, str) for it in wanted):
             return found
@@ -331,11 +342,13 @@ def _kept(test: Callable[[Frame], bool], weight: int) -> Callable[[Frame, Any], 
     def filtered(frame: Frame, found: Any) -> list[Any]:
         before, result = frame.item, []
         frame.run.spend(len(found) * weight)
-        for it in found:
-            frame.item = it
-            if test(frame):
-                result.append(it)
-        frame.item = before
+        try:
+            for it in found:
+                frame.item = it
+                if test(frame):
+                    result.append(it)
+        finally:
+            frame.item = before
         return result
 
     return filtered
@@ -348,12 +361,14 @@ def _counted(test: Evaluate, weight: int, *, by_value: bool) -> Callable[[Frame,
         before, result = (frame.item, frame.position, frame.size), []
         size = len(found)
         frame.run.spend(size * weight)
-        for position, it in enumerate(found, 1):
-            frame.item, frame.position, frame.size = it, position, size
-            value = test(frame)
-            if _holds(value, position) if by_value else value:
-                result.append(it)
-        frame.item, frame.position, frame.size = before
+        try:
+            for position, it in enumerate(found, 1):
+                frame.item, frame.position, frame.size = it, position, size
+                value = test(frame)
+                if _holds(value, position) if by_value else value:
+                    result.append(it)
+        finally:
+            frame.item, frame.position, frame.size = before
         return result
 
     return filtered
