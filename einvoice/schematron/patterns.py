@@ -117,7 +117,7 @@ def _pattern(expression: Expression, scope: Scope) -> Pattern:
     conditions = [*itertools.chain.from_iterable(map(_conditions, expression.predicates))]
     of_name = [it for it in conditions if _name_asked(it) is not None]
     others = tuple(it for it in conditions if _name_asked(it) is None) if of_name else expression.predicates
-    rest = replace(expression, test="node()" if name else test, predicates=others)
+    rest = replace(expression, test="node()" if name or test == "*" else test, predicates=others)
     fits = [_predicate(it, scope) for it in of_name]
     needs = needed_by_pattern(expression, scope)
     return Pattern(of, name, _step(rest, scope), fits, needs, frozenset() if name else _inside(conditions, scope))
@@ -193,8 +193,8 @@ def _condition(expression: Expression, scope: Scope) -> Matches:
     if isinstance(expression, Logic) and expression.operator == "and":
         of_name = tuple(it for it in expression.operands if _name_asked(it) is not None)
         others = [it for it in expression.operands if _name_asked(it) is None]
-        parts = [Logic("and", of_name), *others] if of_name else others
-        return _every([_condition(it, scope) for it in parts])
+        if of_name:
+            return _every([_condition(it, scope) for it in (Logic("and", of_name), *others)])
 
     def matches(frame: Frame, node: Any) -> bool:
         frame.item = node

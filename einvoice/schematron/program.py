@@ -79,12 +79,15 @@ class _Rule:
         self._rule, self._scope = rule, scope
         self.refused: list[tuple[Assertion, str, Mapping[str, str]]] = []
 
-    def judge(self, run: Run, node: Node, reports: list[Report], skipped: list[Stopped] | None) -> None:
+    def judge(self, frame: Frame, node: Node, reports: list[Report], skipped: list[Stopped] | None) -> None:
         """Add what its assertions report about a node; `skipped` as of `Program.run`."""
+        run = frame.run
         lets, tests = self._of_document(run)
         if not tests:
             return
-        frame = Frame(run, node, {})
+        if lets:
+            frame = Frame(run, node, {})
+        frame.item = node
         for name, evaluate, of_document in lets:
             context = Frame(run, run.document.node, frame.variables) if of_document else frame
             frame.variables[name] = Lazy(evaluate, context)
@@ -221,7 +224,7 @@ class Program:
                 for rules in candidates:
                     for matches, rule, _ in rules:
                         if matches(frame, node):
-                            rule.judge(run, node, reports, skipped)
+                            rule.judge(frame, node, reports, skipped)
                             break
         except RecursionError:
             raise LimitReached("an expression or the document is nested too deeply") from None

@@ -23,6 +23,7 @@ def words(text: str) -> str:
 
 
 _NO_CHILDREN: Final[list[Any]] = []
+_NONE: Final[dict[str, Any]] = {}
 
 
 class Element:
@@ -63,7 +64,6 @@ class Element:
     attributes: Mapping[str, Attribute]
     end: int
     lexical_name: str
-    named: Mapping[str, Sequence[Element]]
     text: str
     texts: Sequence[Text]
     words: str
@@ -75,6 +75,7 @@ class Element:
         self.order = order
         self.source = source
         self.children: list[Element] = _NO_CHILDREN
+        self.named: dict[str, list[Element]] = _NONE
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute that is asked for first: most elements never need most of them."""
@@ -113,15 +114,6 @@ def _texts(element: Element) -> Sequence[Text]:
     return [Text(it, element) for it in parts if it]
 
 
-def _named(element: Element) -> Mapping[str, Sequence[Element]]:
-    if not element.children:
-        return _NONE
-    found: dict[str, list[Element]] = {}
-    for child in element.children:
-        found.setdefault(child.name, []).append(child)
-    return found
-
-
 def _end(element: Element) -> int:
     last = element
     while last.children:
@@ -134,12 +126,10 @@ def _lexical_name(element: Element) -> str:
     return f"{prefix}:{local_name(element)}" if prefix else local_name(element)
 
 
-_NONE: Final[Mapping[str, Any]] = {}
 _CALCULATED: Final[Mapping[str, Callable[[Element], Any]]] = {
     "attributes": _attributes,
     "end": _end,
     "lexical_name": _lexical_name,
-    "named": _named,
     "text": _text,
     "texts": _texts,
     "words": lambda element: words(element.text),
@@ -158,7 +148,7 @@ class Attribute:
         self.order = parent.order + 0.5
         self.source = parent.source
         self.children: Sequence[Element] = NOTHING
-        self.named: Mapping[str, Sequence[Element]] = _NONE
+        self.named: dict[str, list[Element]] = _NONE
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
@@ -228,18 +218,24 @@ class Document:
         by_source = {root.getparent(): self.node}
         for order, source in enumerate(root.iter("*")):
             parent = by_source[source.getparent()]
-            element = by_source[source] = Element(self, source.tag, parent, order, source)
+            name = source.tag
+            element = by_source[source] = Element(self, name, parent, order, source)
             self.elements.append(element)
-            self.named.setdefault(element.name, []).append(element)
             if parent.children:
                 parent.children.append(element)
             else:
-                parent.children = [element]
+                parent.children, parent.named = [element], {}
+            for named in (self.named, parent.named):
+                if name in named:
+                    named[name].append(element)
+                else:
+                    named[name] = [element]
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names of its elements."""
-        return frozenset(self.named)
+        """The names of its elements, and of its attributes after an "@"."""
+        attributes = {name for it in self.elements for name in it.source.keys()}  # noqa: SIM118 (no dict)
+        return frozenset(self.named).union(f"@{name}" for name in attributes)
 
     @cached_property
     def inside(self) -> Mapping[str, AbstractSet[str]]:
@@ -252,6 +248,8 @@ class Document:
 
     def attributes(self, name: str) -> Sequence[Attribute]:
         """Return all attributes with a name, in document order."""
+        if f"@{name}" not in self.names:
+            return NOTHING
         if name not in self._attributes:
             self._attributes[name] = [it.attributes[name] for it in self.elements if it.source.get(name) is not None]
         return self._attributes[name]

@@ -16,11 +16,12 @@ Evaluate: TypeAlias = Callable[[Frame], Any]
 
 
 class Kind(Enum):
-    """What an expression returns: nodes in a sequence, a boolean, a text, an integer, an item or None, or anything."""
+    """What an expression returns: nodes or texts in a sequence, a boolean, a text, an integer, an item or None, anything."""
 
     NODES = "nodes"
     BOOLEAN = "boolean"
     TEXT = "text"
+    TEXTS = "texts"
     INTEGER = "integer"
     ITEM = "item"
     ANY = "any"

@@ -121,13 +121,16 @@ def _simple_map(expression: SimpleMap, scope: Scope) -> Compiled:
     left = compile_expression(expression.left, scope)
     is_node_ = left.kind is Kind.NODES or left.is_node
     right = compile_expression(expression.right, replace(scope, has_node=is_node_))
-    return Compiled(Kind.ANY, mapped(as_items(left), as_items(right), expression.right.size))
+    return Compiled(Kind.ANY, mapped(as_items(left), as_items(right), expression.right))
 
 
-def mapped(left: Evaluate, right: Evaluate, weight: int) -> Evaluate:
-    """Return the results of a function for each item as the context item, one after another."""
+def mapped(left: Evaluate, right: Evaluate, expression: Expression) -> Evaluate:
+    """Return the results of a function, of an expression, for each item as the context item, one after another."""
+    weight = expression.size
+    if not any(isinstance(it, Call) and it.name in ("position", "last") for it in expression.walk()):
+        return _mapped(left, right, weight)
 
-    def evaluate(frame: Frame) -> Sequence[Any]:
+    def counted(frame: Frame) -> Sequence[Any]:
         found = left(frame)
         if not found:
             return NOTHING
@@ -139,6 +142,24 @@ def mapped(left: Evaluate, right: Evaluate, weight: int) -> Evaluate:
                 result += right(frame)
         finally:
             frame.item, frame.position, frame.size = before
+        return result
+
+    return counted
+
+
+def _mapped(left: Evaluate, right: Evaluate, weight: int) -> Evaluate:
+    def evaluate(frame: Frame) -> Sequence[Any]:
+        found = left(frame)
+        if not found:
+            return NOTHING
+        before, result = frame.item, []
+        frame.run.spend(len(found) * weight)
+        try:
+            for it in found:
+                frame.item = it
+                result += right(frame)
+        finally:
+            frame.item = before
         return result
 
     return evaluate

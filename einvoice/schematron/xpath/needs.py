@@ -111,8 +111,9 @@ def _path(expression: Expression, scope: Scope, *, fails: bool = True) -> tuple[
             return _NONE, True
         case Step(base, axis, test, predicates):
             found, is_safe = _path(base, scope, fails=fails)
-            if is_safe and is_plain_name(test) and not axis.endswith("attribute"):
-                found |= {full_name(axis, test, scope.namespaces, scope.default)}
+            if is_safe and is_plain_name(test):
+                name = full_name(axis, test, scope.namespaces, scope.default)
+                found |= {f"@{name}" if axis == "attribute" else name}
             for it in predicates:
                 if is_safe:
                     found |= needed(it, True, scope)

@@ -201,12 +201,14 @@ def in_sequence(left: Evaluate, right: Evaluate) -> Evaluate:
 def _with_texts(sign: str, side: Compiled, other: Expression) -> Evaluate | None:
     """Return the comparison of nodes or a text with literal texts, which needs no types; None for others."""
     listed = other.items if isinstance(other, Items) else (other,)
-    if sign not in ("=", "!=") or side.kind not in (Kind.NODES, Kind.TEXT) or not listed:
+    if sign not in ("=", "!=") or side.kind not in (Kind.NODES, Kind.TEXT, Kind.TEXTS) or not listed:
         return None
     texts = frozenset(it.value for it in listed if isinstance(it, Constant) and isinstance(it.value, str))
     if len({*listed}) != len(texts) or (sign == "!=" and len(texts) > 1):
         return None
     evaluate = side.evaluate
+    if side.kind is Kind.TEXTS:
+        return (lambda frame: not texts.isdisjoint(evaluate(frame))) if sign == "=" else None
     if side.kind is Kind.TEXT:
         return (lambda frame: evaluate(frame) in texts) if sign == "=" else (lambda frame: evaluate(frame) not in texts)
 

@@ -76,6 +76,8 @@ def _from_node(step: Step, base: Compiled, scope: Scope) -> Compiled | None:
     The nodes that it reaches are in document order, and no step needs the context.
     """
     names, origin = ((), base.evaluate) if base.is_node else (base.names, base.origin)
+    if origin is CONTEXT_NODE.evaluate and not names and (step.axis, step.test) == ("child", "*"):
+        return Compiled(Kind.NODES, _all_children, is_flat=True)
     if origin is None or not axes.is_plain_name(step.test):
         return None
     name = axes.full_name(step.axis, step.test, scope.namespaces, scope.default)
@@ -86,6 +88,13 @@ def _from_node(step: Step, base: Compiled, scope: Scope) -> Compiled | None:
         return None
     names = (*names, name)
     return Compiled(Kind.NODES, _children(origin, names), is_flat=True, names=names, origin=origin)
+
+
+def _all_children(frame: Frame) -> Any:
+    found = frame.item.children
+    if len(found) > _MANY:
+        frame.run.spend(len(found))
+    return found
 
 
 def _children(origin: Evaluate, names: Sequence[str]) -> Evaluate:
@@ -390,9 +399,11 @@ def _single(value: Any) -> Any:
 def _of_path(expression: Path, scope: Scope) -> Compiled:
     base = compile_expression(expression.base, scope)
     step = compile_expression(expression.step, replace(scope, has_node=True))
-    results = mapped(as_items(base), as_items(step), expression.step.size)
+    results = mapped(as_items(base), as_items(step), expression.step)
     if step.kind is Kind.NODES or step.is_node:
         return Compiled(Kind.NODES, lambda frame: in_order(results(frame)))
+    if step.kind is Kind.TEXT:
+        return Compiled(Kind.TEXTS, results)
     if isinstance(expression.step, Call) and step.kind is not Kind.ANY:
         return Compiled(Kind.ANY, results)
 
