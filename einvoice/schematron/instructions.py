@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from einvoice.schematron.errors import NotCompilable
 from einvoice.schematron.sheets.names import XSL, children
-from einvoice.schematron.values import BLANKS, Untyped, items, text_of
+from einvoice.schematron.tree import BLANKS
+from einvoice.schematron.values import Untyped, items, text_of
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_boolean, as_items
 from einvoice.schematron.xpath.compiler import Scope, compile_text, converter
 from einvoice.schematron.xpath.frame import Frame, Lazy
@@ -124,7 +125,10 @@ def _choose(element: Any, scope: Scope) -> Evaluate:
         branches.append((test, content))
 
     def evaluate(frame: Frame) -> Any:
-        return next((content(frame) for test, content in branches if test(frame)), ())
+        for test, content in branches:
+            if test(frame):
+                return content(frame)
+        return ()
 
     return evaluate
 

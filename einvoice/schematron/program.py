@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
+
+from lxml import etree
 
 from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.instructions import compile_content, compile_variable
@@ -48,6 +51,7 @@ class _Test:
     assertion: Assertion
     fires_if: bool
     needs: frozenset[str]
+    variables: frozenset[str]
     holds: Callable[[Frame], bool]
     message: Sequence[str | Evaluate]
     loops: Sequence[tuple[Callable[[Frame], bool], Evaluate]]
@@ -111,7 +115,9 @@ class _Rule:
         if self not in run.known:
             lets, tests = self.compiled
             names = run.document.names
-            run.known[self] = lets, [it for it in tests if it.needs <= names]
+            kept = [it for it in tests if it.needs <= names]
+            used = frozenset[str]().union(*(it.variables for it in kept)) if lets else ()
+            run.known[self] = [it for it in lets if it[0] in used], kept
         found: tuple[Sequence[tuple[str, Evaluate, bool]], Sequence[_Test]] = run.known[self]
         return found
 
@@ -131,9 +137,10 @@ class _Rule:
                 continue
             lets.append((let.name, known.evaluate, let.of_document))
             scope = scope.with_variable(let.name, known)
+        variables = _Variables(self._rule.lets)
         for assertion in self._rule.assertions:
             try:
-                tests.append(_test(assertion, scope))
+                tests.append(_test(assertion, scope, variables.used_by(assertion)))
             except (NotCompilable, Stopped) as error:
                 self.refused.append((assertion, str(error), broken))
         return lets, tests
@@ -202,7 +209,7 @@ class Program:
         self._rules: list[_Rule] = []
         self._tables = [self._table(rules, scope) for rules in sheet.patterns]
         self._asks_names = any(it.asks_names for it in self._tables)
-        self._by_name: dict[tuple[str, str, str], Sequence[_Candidates]] = {}
+        self._by_name: dict[tuple[str, str, str | None], Sequence[_Candidates]] = {}
 
     def run(self, document: Document, skipped: list[Stopped] | None = None) -> list[Report]:
         """Judge a document.
@@ -238,8 +245,9 @@ class Program:
         yield document.node, self._candidates(run, "document", document.node)
         judges_attributes = self.sheet.visits_attributes and any(it.judges("attribute") for it in self._tables)
         known: dict[Any, Sequence[_Candidates]] = {}
+        asks_names = self._asks_names
         for element in document.elements:
-            names = (element.name, element.source.prefix) if self._asks_names else element.name
+            names = (element.name, element.source.prefix) if asks_names else element.name
             candidates = known.get(names)
             if candidates is None:
                 candidates = known[names] = self._candidates(run, "element", element)
@@ -251,7 +259,7 @@ class Program:
     def _candidates(self, run: Run, of: str, node: Node) -> Sequence[_Candidates]:
         """Return for each pattern with rules for a node with such names these rules, as far as the document has all
         elements that they need."""
-        names = (of, node.name, node.lexical_name if self._asks_names and of != "document" else "")
+        names = of, node.name, node.source.prefix if self._asks_names and of == "element" else None
         found = self._by_name.get(names)
         if found is None:
             if len(self._by_name) > _MAX_NAMES:
@@ -346,14 +354,34 @@ def _parameter(type_: str) -> Compiled:
     return Compiled(kind, lambda frame: None)
 
 
-def _test(assertion: Assertion, scope: Scope) -> _Test:
+class _Variables:
+    """The variables that variables and assertions of a rule may use: each whose name they have after a "$"."""
+
+    def __init__(self, lets: Sequence[Let]) -> None:
+        self._names = [it.name for it in lets]
+        self._used: dict[str, frozenset[str]] = {}
+        for let in lets:
+            text = let.expression if let.expression is not None else etree.tostring(let.content, encoding="unicode")
+            self._used[let.name] = self._in(text) | {let.name}
+
+    def _in(self, text: str) -> frozenset[str]:
+        named = (it for it in self._names if f"${it}" in text)
+        return frozenset[str]().union(*(self._used.get(it, frozenset()) for it in named))
+
+    def used_by(self, assertion: Assertion) -> frozenset[str]:
+        """Return the names of the variables that an assertion may use."""
+        expressions = [it[0] for it in assertion.message if isinstance(it, tuple)]
+        return self._in(" ".join((assertion.test, *expressions, *itertools.chain.from_iterable(assertion.loops))))
+
+
+def _test(assertion: Assertion, scope: Scope, variables: frozenset[str]) -> _Test:
     if assertion.obstacle:
         raise NotCompilable(assertion.obstacle)
     holds = as_boolean(compile_text(assertion.test, scope))
     needs = frozenset[str]() if assertion.loops else needed(parse(assertion.test), assertion.fires_if, scope)
     message = [it if isinstance(it, str) else as_items(compile_text(it[0], scope)) for it in assertion.message]
     loops = [(as_boolean(compile_text(test, scope)), _looped_nodes(nodes, scope)) for test, nodes in assertion.loops]
-    return _Test(assertion, assertion.fires_if, needs, holds, message, loops)
+    return _Test(assertion, assertion.fires_if, needs, variables, holds, message, loops)
 
 
 def _looped_nodes(expression: str, scope: Scope) -> Evaluate:

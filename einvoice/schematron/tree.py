@@ -263,7 +263,8 @@ def below(node: Node, name: str = "") -> Sequence[Element]:
     if not name:
         return document.elements[node.order + 1 : node.end]
     found = document.named.get(name, NOTHING)
-    return found if node is document.node else [it for it in found if node.order < it.order < node.end]
+    is_of_all = node is document.node or (node.parent is document.node and node.name != name)
+    return found if is_of_all else [it for it in found if node.order < it.order < node.end]
 
 
 def siblings(node: Node, *, following: bool) -> Sequence[Element]:

@@ -74,7 +74,7 @@ class Date:
         self.text = text
 
 
-_TEXTS: Final = frozenset((str, Untyped))
+TEXTS: Final = frozenset((str, Untyped))
 _NUMBERS: Final = frozenset((int, float, Decimal))
 EXACT: Final = frozenset((int, Decimal))
 """Classes of numbers that are no doubles."""
@@ -178,11 +178,16 @@ def _lexical(value: Any, pattern: re.Pattern[str], kind: str) -> str:
 def to_double(value: Any) -> float:
     """Cast an atomic value to xs:double."""
     if isinstance(value, str):
-        special = _SPECIAL.get(value.strip(BLANKS))
-        return float(_lexical(value, _DOUBLE, "number")) if special is None else special
+        return _double(value) if len(value) <= _SHORT else float(_lexical(value, _DOUBLE, "number"))
     if isinstance(value, Date):
         raise Stopped("XPTY0004", "a date is no number")
     return float(value)
+
+
+@lru_cache(maxsize=4096)
+def _double(text: str) -> float:
+    special = _SPECIAL.get(text.strip(BLANKS))
+    return float(_lexical(text, _DOUBLE, "number")) if special is None else special
 
 
 def to_decimal(value: Any) -> Decimal:
@@ -226,7 +231,12 @@ def to_date(value: Any) -> Date:
         return value
     if not isinstance(value, str):
         raise Stopped("XPTY0004", f"{text_of(value)} is no date")
-    return Date(value.strip(BLANKS))
+    return _date(value.strip(BLANKS)) if len(value) <= _SHORT else Date(value.strip(BLANKS))
+
+
+@lru_cache(maxsize=1024)
+def _date(text: str) -> Date:
+    return Date(text)
 
 
 def _to_time(value: Any) -> str:
@@ -349,7 +359,7 @@ def _ranked(number: Any) -> Any:
 
 
 def _compared(test: Callable[[Any, Any], bool], left: Any, right: Any) -> bool:
-    if left.__class__ in _TEXTS and right.__class__ in _TEXTS:
+    if left.__class__ in TEXTS and right.__class__ in TEXTS:
         return test(left, right)
     kind = _kind(left)
     if kind is not _kind(right):
@@ -462,8 +472,14 @@ def _exact_whole(a: Any, b: Any) -> int:
     return -quotient if (a < 0) != (b < 0) else quotient
 
 
+_TENS: Final = {10**places: places for places in range(_QUOTIENT + 1)}
+"""The divisors that only move the point, by how many places."""
+
+
 def _exact_quotient(a: Any, b: Any) -> Decimal:
     """Return a quotient with the decimals that the official engine keeps: 18, more if the dividend has decimals."""
+    if (places := _TENS.get(b)) is not None:
+        return Decimal(a).scaleb(-places, _EXACT)
     scale = max(_QUOTIENT, _scale(a) - _scale(b) + _QUOTIENT)
     (above, below), (other_above, other_below) = a.as_integer_ratio(), b.as_integer_ratio()
     divisor = abs(below * other_above)

@@ -16,7 +16,7 @@ Evaluate: TypeAlias = Callable[[Frame], Any]
 
 
 class Kind(Enum):
-    """What an expression returns: nodes or texts in a sequence, a boolean, a text, an integer, an item or None, anything."""
+    """What an expression returns: nodes or texts in a sequence, a boolean, a text, an integer, an item or None, any."""
 
     NODES = "nodes"
     BOOLEAN = "boolean"
@@ -88,7 +88,7 @@ def as_string(compiled: Compiled) -> Callable[[Frame], str]:
         found = evaluate(frame)
         if len(found) > 1:
             raise Stopped("XPTY0004", "a sequence of several items where one is allowed")
-        return found[0].text if found else ""  # type: ignore[no-any-return]
+        return found[0].text if found else ""
 
     return text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
@@ -14,6 +14,7 @@ from einvoice.schematron.values import (
     EXACT,
     EXACT_ARITHMETIC,
     OPERATORS,
+    TEXTS,
     arithmetic,
     atoms,
     general_comparison,
@@ -161,12 +162,13 @@ def _comparison(expression: Comparison, scope: Scope) -> Compiled:
 
 
 def _of_numbers(sign: str, left: Evaluate, right: Evaluate, others: Callable[[str, Any, Any], Any]) -> Evaluate:
-    """Return a comparison that sees exact numbers at once, and leaves other values to a function."""
+    """Return a comparison that sees exact numbers and texts at once, and leaves other values to a function."""
     test = OPERATORS[sign]
 
     def evaluate(frame: Frame) -> Any:
         first, second = left(frame), right(frame)
-        if first.__class__ in EXACT and second.__class__ in EXACT:
+        kind, other = first.__class__, second.__class__
+        if (kind in EXACT and other in EXACT) or (kind in TEXTS and other in TEXTS):
             return test(first, second)
         return others(sign, first, second)
 
@@ -185,6 +187,8 @@ def in_sequence(left: Evaluate, right: Evaluate) -> Evaluate:
         if found.__class__ is list and not found:
             return False
         value = left(frame)
+        if value.__class__ in TEXTS and found.__class__ in TEXTS:
+            return bool(value == found)
         if found.__class__ is list and len(found) > _LONG:
             texts = frame.run.texts.get(id(found))
             if texts is None:
@@ -256,7 +260,7 @@ def _arithmetic(expression: Arithmetic, scope: Scope) -> Compiled:
     sign = expression.operator
     left = compile_expression(expression.left, scope).evaluate
     right = compile_expression(expression.right, scope).evaluate
-    exact = EXACT_ARITHMETIC.get(sign)
+    exact: Callable[[Any, Any], Decimal] | None = EXACT_ARITHMETIC.get(sign)
     if exact is None:
         return Compiled(Kind.ITEM, lambda frame: arithmetic(sign, left(frame), right(frame)))
 
@@ -297,22 +301,39 @@ def _range(expression: Range, scope: Scope) -> Compiled:
 
 @compiles(Combination)
 def _combination(expression: Combination, scope: Scope) -> Compiled:
+    if expression.operator in ("union", "|"):
+        return Compiled(Kind.NODES, _union([compile_expression(it, scope) for it in _united(expression)]))
     first, second = compile_expression(expression.left, scope), compile_expression(expression.right, scope)
-    left, right, are_ordered = as_items(first), as_items(second), first.is_flat and second.is_flat
-
-    def union(frame: Frame) -> Sequence[Any]:
-        one: Sequence[Any] = left(frame)
-        other: Sequence[Any] = right(frame)
-        if are_ordered and not (one and other):
-            return one or other
-        return in_order([*one, *other])
+    left, right = as_items(first), as_items(second)
 
     def chosen(frame: Frame) -> Sequence[Any]:
         others = set(map(id, right(frame)))
         return [it for it in in_order(left(frame)) if (id(it) in others) is keeps]
 
     keeps = expression.operator == "intersect"
-    return Compiled(Kind.NODES, union if expression.operator in ("union", "|") else chosen)
+    return Compiled(Kind.NODES, chosen)
+
+
+def _united(expression: Expression) -> Iterator[Expression]:
+    """Yield the operands of a union, and of the unions that are its first operands."""
+    if isinstance(expression, Combination) and expression.operator in ("union", "|"):
+        yield from _united(expression.left)
+        yield expression.right
+    else:
+        yield expression
+
+
+def _union(operands: Sequence[Compiled]) -> Evaluate:
+    parts, are_ordered = [as_items(it) for it in operands], all(it.is_flat for it in operands)
+
+    def union(frame: Frame) -> Sequence[Any]:
+        found = [nodes for nodes in [part(frame) for part in parts] if nodes]
+        if len(found) == 1 and are_ordered:
+            only: Sequence[Any] = found[0]
+            return only
+        return in_order([it for nodes in found for it in nodes])
+
+    return union
 
 
 @compiles(TypeTest)
@@ -336,11 +357,11 @@ def _type_test(expression: TypeTest, scope: Scope) -> Compiled:
 
 def _castable(operand: Compiled, name: str, is_optional: bool) -> Evaluate:
     evaluate, to = operand.evaluate, of_text(name)
-    if operand.kind is not Kind.NODES or to is None:
+    if to is None or not (operand.kind is Kind.NODES or operand.is_node):
         return lambda frame: is_castable(evaluate(frame), name, is_optional)
 
     def castable(frame: Frame) -> bool:
-        found = evaluate(frame)
+        found = (evaluate(frame),) if operand.is_node else evaluate(frame)
         if len(found) != 1:
             return is_optional and not found
         try:

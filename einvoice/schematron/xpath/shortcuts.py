@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from einvoice.schematron.errors import Stopped
+from einvoice.schematron.tree import local_name
 from einvoice.schematron.values import CASTS
 from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_text
 from einvoice.schematron.xpath.nodes import Call, Constant
@@ -22,6 +23,8 @@ def shortcut(expression: Call, arguments: Sequence[Compiled], scope: Scope) -> E
     name = expression.name.replace("xsd:", "xs:")
     if name == "normalize-space":
         return _of_node(arguments[0], operator.attrgetter("words"), "")
+    if name == "local-name" and arguments[0].is_node:
+        return _of_node(arguments[0], local_name, "")
     if (to := of_text(name)) is not None:
         return _of_node(arguments[0], lambda node: to(node.text), None)
     match expression:
