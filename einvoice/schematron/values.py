@@ -75,7 +75,7 @@ class Date:
 
 
 TEXTS: Final = frozenset((str, Untyped))
-_NUMBERS: Final = frozenset((int, float, Decimal))
+NUMBERS: Final = frozenset((int, float, Decimal))
 EXACT: Final = frozenset((int, Decimal))
 """Classes of numbers that are no doubles."""
 _NODES: Final[frozenset[Any]] = frozenset((Element, Attribute, Text))
@@ -340,7 +340,7 @@ def _pair(test: Callable[[Any, Any], bool], value: Any, other: Any) -> tuple[Any
     The official engine ranks the untyped number: -0.0 comes before 0 (only -0, without a point, equals the integer 0),
     NaN after all others.
     """
-    if other.__class__ not in _NUMBERS:
+    if other.__class__ not in NUMBERS:
         return _like(value, other), other
     number = to_double(value)
     if number and number == number:
@@ -407,7 +407,7 @@ def value_comparison(sign: str, left: Any, right: Any) -> bool | None:
 
 def number_item(value: Any) -> Any:
     """Return an operand of an arithmetic function: a number, or None. An untyped value becomes a double."""
-    if value.__class__ in _NUMBERS:
+    if value.__class__ in NUMBERS:
         return value
     found = optional(value)
     if found.__class__ is Untyped:
@@ -423,7 +423,7 @@ def arithmetic(sign: str, left: Any, right: Any) -> Any:
     if a is None or b is None:
         return None
     if isinstance(a, float) or isinstance(b, float):
-        return _DOUBLE_ARITHMETIC[sign](float(a), float(b))
+        return DOUBLE_ARITHMETIC[sign](float(a), float(b))
     if sign in ("div", "idiv", "mod"):
         if not b:
             raise Stopped("FOAR0001", "division by zero")
@@ -454,8 +454,12 @@ def _rest(a: float, b: float) -> float:
 
 
 _WHOLE_ARITHMETIC: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-EXACT_ARITHMETIC: Final = {"+": _DIGITS.add, "-": _DIGITS.subtract, "*": _DIGITS.multiply}
-_DOUBLE_ARITHMETIC: Final[Mapping[str, Callable[[float, float], Any]]] = {
+EXACT_ARITHMETIC: Final[Mapping[str, Callable[[Any, Any], Decimal]]] = {
+    "+": _DIGITS.add,
+    "-": _DIGITS.subtract,
+    "*": _DIGITS.multiply,
+}
+DOUBLE_ARITHMETIC: Final[Mapping[str, Callable[[float, float], Any]]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,

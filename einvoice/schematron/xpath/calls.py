@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -15,7 +17,7 @@ from einvoice.schematron.xpath.functions import FUNCTIONS, Function, number
 from einvoice.schematron.xpath.nodes import Call, Constant, ContextItem
 from einvoice.schematron.xpath.scope import Scope, compile_expression, compiles
 from einvoice.schematron.xpath.shared import shared
-from einvoice.schematron.xpath.shortcuts import shortcut
+from einvoice.schematron.xpath.shortcuts import of_node, shortcut
 
 
 @compiles(Call)
@@ -49,6 +51,8 @@ def _of_function(expression: Call, scope: Scope) -> Compiled:
     if (short := shortcut(expression, arguments, scope)) is not None:
         return Compiled(function.kind, short)
     forms = [_FORMS[function.argument(index)](it) for index, it in enumerate(arguments)]
+    constant = [isinstance(it, Constant) for it in expression.arguments]
+    forms = [_once(it) if is_constant else it for it, is_constant in itertools.zip_longest(forms, constant)]
     keeps = name in _KEEP_NODES and arguments[0].kind is Kind.NODES
     evaluate = forms[0] if name in _CONVERSIONS else _applied(function, forms)
     if expression.arguments and all(isinstance(it, Constant) for it in expression.arguments):
@@ -62,6 +66,11 @@ def _negated(argument: Compiled) -> Evaluate:
         return lambda frame: not nodes(frame)
     holds = as_boolean(argument)
     return lambda frame: not holds(frame)
+
+
+def _number(compiled: Compiled) -> Evaluate:
+    evaluate = compiled.evaluate
+    return lambda frame: number(evaluate(frame))
 
 
 def _once(evaluate: Evaluate) -> Evaluate:
@@ -96,7 +105,7 @@ _FORMS: Final[Mapping[str, Callable[[Compiled], Evaluate]]] = {
     "boolean": as_boolean,
     "items": lambda compiled: _counted(as_items(compiled)),
     "item": lambda compiled: compiled.evaluate,
-    "number": lambda compiled: lambda frame: number(compiled.evaluate(frame)),
+    "number": lambda compiled: of_node(compiled, lambda node: number(node.text), math.nan) or _number(compiled),
 }
 _OF_FRAME: Final = {
     "position": Compiled(Kind.ITEM, operator.attrgetter("position")),
@@ -147,9 +156,11 @@ def converter(declared: str) -> Callable[[Any], Any]:
     name = declared.rstrip("?*+").replace("xsd:", "xs:")
     if name.endswith(")") or name not in CASTS:
         return items
-    one = _one(name)
+    one, allowed = _one(name), _ALLOWED.get(name, frozenset[type]())
 
     def convert(value: Any) -> Any:
+        if value.__class__ in allowed and occurrence in ("", "?"):
+            return one(value)
         found = [one(it) for it in atoms(items(value))]
         if (occurrence in ("", "+") and not found) or (occurrence in ("", "?") and len(found) > 1):
             raise Stopped("XPTY0004", f"{len(found)} items where {declared} is declared")
@@ -158,6 +169,7 @@ def converter(declared: str) -> Callable[[Any], Any]:
     return convert
 
 
+_DOUBLES: Final = ("xs:double", "xs:float")
 _ALLOWED: Final[Mapping[str, frozenset[type]]] = {
     "xs:string": frozenset((str,)),
     "xs:boolean": frozenset((bool,)),
@@ -173,7 +185,7 @@ _ALLOWED: Final[Mapping[str, frozenset[type]]] = {
 def _one(name: str) -> Callable[[Any], Any]:
     """Return the function that gives an atomic value a declared type."""
     allowed, of_untyped = _ALLOWED.get(name), str if name == "xs:string" else CASTS[name]
-    is_double = name in ("xs:double", "xs:float")
+    is_double = name in _DOUBLES
 
     def convert(value: Any) -> Any:
         if value.__class__ is Untyped:

@@ -258,6 +258,8 @@ def _format_number(value: float, picture: str) -> str:
 
 def number(value: Any) -> float:
     """Return any value as a double; NaN for nothing, and for what is no number (`fn:number`)."""
+    if value.__class__ is float:
+        return float(value)
     found = optional(value)
     try:
         return math.nan if found is None else to_double(found)

@@ -11,8 +11,10 @@ from einvoice.schematron.errors import NotCompilable, Stopped
 from einvoice.schematron.tree import in_order
 from einvoice.schematron.values import (
     CASTS,
+    DOUBLE_ARITHMETIC,
     EXACT,
     EXACT_ARITHMETIC,
+    NUMBERS,
     OPERATORS,
     TEXTS,
     arithmetic,
@@ -125,6 +127,8 @@ def _logic(expression: Logic, scope: Scope) -> Compiled:
     """Compile `or` and `and`. An error counts only if no other operand decides: the operands have no order."""
     decides = expression.operator == "or"
     operands = [as_boolean(compile_expression(it, scope)) for it in expression.operands]
+    if len(operands) == 2:
+        return Compiled(Kind.BOOLEAN, _of_two(operands[0], operands[1], decides))
 
     def evaluate(frame: Frame) -> bool:
         waiting, error = iter(operands), None
@@ -141,6 +145,20 @@ def _logic(expression: Logic, scope: Scope) -> Compiled:
         return not decides
 
     return Compiled(Kind.BOOLEAN, evaluate)
+
+
+def _of_two(first: Callable[[Frame], bool], second: Callable[[Frame], bool], decides: bool) -> Evaluate:
+    def evaluate(frame: Frame) -> bool:
+        try:
+            if first(frame) is decides:
+                return decides
+        except Stopped:
+            if second(frame) is decides:
+                return decides
+            raise
+        return second(frame)
+
+    return evaluate
 
 
 @compiles(Comparison)
@@ -260,14 +278,15 @@ def _arithmetic(expression: Arithmetic, scope: Scope) -> Compiled:
     sign = expression.operator
     left = compile_expression(expression.left, scope).evaluate
     right = compile_expression(expression.right, scope).evaluate
-    exact: Callable[[Any, Any], Decimal] | None = EXACT_ARITHMETIC.get(sign)
-    if exact is None:
-        return Compiled(Kind.ITEM, lambda frame: arithmetic(sign, left(frame), right(frame)))
+    exact, double = EXACT_ARITHMETIC.get(sign), DOUBLE_ARITHMETIC[sign]
 
     def evaluate(frame: Frame) -> Any:
         first, second = left(frame), right(frame)
-        if first.__class__ is Decimal and second.__class__ in EXACT:
+        kind, other = first.__class__, second.__class__
+        if kind is Decimal and other in EXACT and exact is not None:
             return exact(first, second)
+        if (kind is float and other in NUMBERS) or (other is float and kind in NUMBERS):
+            return double(float(first), float(second))
         return arithmetic(sign, first, second)
 
     return Compiled(Kind.ITEM, evaluate)

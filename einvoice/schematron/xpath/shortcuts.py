@@ -10,7 +10,7 @@ from typing import Any, Final
 from einvoice.schematron.errors import Stopped
 from einvoice.schematron.tree import local_name
 from einvoice.schematron.values import CASTS
-from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_text
+from einvoice.schematron.xpath.compiled import Compiled, Evaluate, Kind, as_string, as_text
 from einvoice.schematron.xpath.nodes import Call, Constant
 from einvoice.schematron.xpath.scope import Scope, compile_expression
 
@@ -22,12 +22,15 @@ def shortcut(expression: Call, arguments: Sequence[Compiled], scope: Scope) -> E
     """Return a function for the call of a function of XPath; None if there is no short way."""
     name = expression.name.replace("xsd:", "xs:")
     if name == "normalize-space":
-        return _of_node(arguments[0], operator.attrgetter("words"), "")
+        return of_node(arguments[0], operator.attrgetter("words"), "")
     if name == "local-name" and arguments[0].is_node:
-        return _of_node(arguments[0], local_name, "")
+        return of_node(arguments[0], local_name, "")
     if (to := of_text(name)) is not None:
-        return _of_node(arguments[0], lambda node: to(node.text), None)
+        return of_node(arguments[0], lambda node: to(node.text), None)
     match expression:
+        case Call("substring", (_, Constant(int() as start), Constant(int() as length))) if start > 0 and length > 0:
+            text = as_string(arguments[0])
+            return lambda frame: text(frame)[start - 1 : start - 1 + length]
         case Call(
             "contains", (Constant(str() as codes), Call("concat", (Constant(str() as sign), code, Constant(end))))
         ):
@@ -41,7 +44,7 @@ def of_text(type_: str) -> Callable[[str], Any] | None:
     return None if type_ in _AS_THEY_ARE else CASTS.get(type_)
 
 
-def _of_node(nodes: Compiled, value: Callable[[Any], Any], nothing: Any) -> Evaluate | None:
+def of_node(nodes: Compiled, value: Callable[[Any], Any], nothing: Any) -> Evaluate | None:
     """Return the function of a value of a node; None for what may be no node."""
     found = nodes.evaluate
     if nodes.is_node:
