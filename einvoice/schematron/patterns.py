@@ -66,10 +66,13 @@ def compile_pattern(text: str, scope: Scope) -> list[Pattern]:
     Raises:
         NotCompilable: it is no pattern, or not supported.
     """
-    found = list(itertools.islice(_alternatives(parse(text)), _MAX_ALTERNATIVES + 1))
-    if len(found) > _MAX_ALTERNATIVES:
-        raise NotCompilable(f"a context with more than {_MAX_ALTERNATIVES} alternatives")
-    return [_pattern(it, scope) for it in found]
+    try:
+        found = list(itertools.islice(_alternatives(parse(text)), _MAX_ALTERNATIVES + 1))
+        if len(found) > _MAX_ALTERNATIVES:
+            raise NotCompilable(f"a context with more than {_MAX_ALTERNATIVES} alternatives")
+        return [_pattern(it, scope) for it in found]
+    except RecursionError:
+        raise NotCompilable("an expression is nested too deeply") from None
 
 
 def _alternatives(expression: Expression) -> Iterator[Expression]:

@@ -100,11 +100,12 @@ def _namespaces(template: Any, namespaces: Mapping[str, str]) -> dict[str, str]:
         NotCompilable: a prefix has several.
     """
     found = {key: uri for key, uri in template.nsmap.items() if key}
-    for element in template.iterdescendants(etree.Element):
-        for key, uri in element.nsmap.items():
-            if key and found.setdefault(key, uri) != uri:
-                hint = "give one of them another prefix"
-                raise NotCompilable(f"line {line(element)}: the prefix '{key}' has two namespaces in a rule; {hint}")
+    for _, (key, uri) in etree.iterwalk(template, events=("start-ns",)):
+        if key and found.setdefault(key, uri) != uri:
+            declared = (it for it in template.iterdescendants(etree.Element) if it.nsmap.get(key) == uri)
+            hint = "give one of them another prefix"
+            place = line(next(declared, template))
+            raise NotCompilable(f"line {place}: the prefix '{key}' has two namespaces in a rule; {hint}")
     return {**namespaces, **found}
 
 

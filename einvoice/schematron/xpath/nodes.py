@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from functools import cache, cached_property
+from typing import Any, Literal, TypeAlias
 
 Number: TypeAlias = int | Decimal | float
 
 
-@dataclass(frozen=True, slots=True)
 class Expression:
-    """A part of an expression."""
+    """A part of an expression. What is derived of it is kept, as a sheet asks for it at each level again."""
 
-    def children(self) -> Iterator[Expression]:
-        """Yield the parts directly inside it."""
-        for field in fields(self):
-            value = getattr(self, field.name)
+    @cached_property
+    def children(self) -> Sequence[Expression]:
+        """The parts directly inside it."""
+        found: list[Expression] = []
+        kind: Any = type(self)
+        for name in _names(kind):
+            value = getattr(self, name)
             for it in value if isinstance(value, tuple) else (value,):
                 if isinstance(it, Expression):
-                    yield it
+                    found.append(it)
                 elif isinstance(it, tuple):  # a variable and its expression
-                    yield from (part for part in it if isinstance(part, Expression))
+                    found += (part for part in it if isinstance(part, Expression))
+        return found
 
     def walk(self) -> Iterator[Expression]:
         """Yield it and all parts inside it."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        waiting: list[Expression] = [self]
+        while waiting:
+            it = waiting.pop()
+            yield it
+            waiting += reversed(it.children)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of its parts, itself included: what one evaluation costs."""
-        return sum(1 for _ in self.walk())
+        return 1 + sum(it.size for it in self.children)
+
+    @cached_property
+    def has_document(self) -> bool:
+        """Whether a part of it is the document node or another document."""
+        is_file = isinstance(self, Call) and self.name in ("document", "doc")
+        return is_file or isinstance(self, Root) or any(it.has_document for it in self.children)
+
+    @cached_property
+    def has_ancestor(self) -> bool:
+        """Whether a part of it is a step to ancestors."""
+        return (isinstance(self, Step) and self.axis == "ancestor") or any(it.has_ancestor for it in self.children)
+
+
+@cache
+def _names(kind: type[Any]) -> Sequence[str]:
+    return [it.name for it in fields(kind)]
 
 
 @dataclass(frozen=True, slots=True)

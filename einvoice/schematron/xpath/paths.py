@@ -52,7 +52,7 @@ def _of_step(expression: Step, scope: Scope) -> Compiled:
     if not expression.predicates and (fast := _from_node(expression, base, scope)) is not None:
         return fast
     predicates = [_predicate(it, scope) for it in expression.predicates]
-    select = _by_key(expression.predicates, replace(scope, has_node=True))
+    select = _by_key(expression.predicates, scope.with_node()) if expression.predicates else None
     if select is not None and axis == "self" and base.kind is Kind.NODES:
         base, select = _selecting(base, select), None
     elif select is not None:
@@ -64,7 +64,7 @@ def _of_step(expression: Step, scope: Scope) -> Compiled:
         evaluate = _from_all(_nodes(base), reach, predicates, is_ordered)
     iterate = None
     if (expression.predicates or base.iterate) and not any(_counts(it, scope) for it in expression.predicates):
-        tests = [as_boolean(compile_expression(it, replace(scope, has_node=True))) for it in expression.predicates]
+        tests = [as_boolean(compile_expression(it, scope.with_node())) for it in expression.predicates]
         weight = 1 + sum(it.size for it in expression.predicates)
         iterate = _one_by_one(base.iterate or _nodes(base), reach, select, tests, weight)
     return Compiled(Kind.NODES, evaluate, is_flat=keeps_flat, iterate=iterate)
@@ -174,8 +174,10 @@ def _shortened(step: Step, scope: Scope) -> Step:
 
 def _divided(step: Step, scope: Scope) -> Step:
     """Return a step whose first predicates depend on the document only as two steps, to calculate them once."""
+    if not step.predicates:
+        return step
     alone = replace(step, predicates=())
-    if not step.predicates or not is_of_document(alone, scope) or any(_counts(it, scope) for it in step.predicates):
+    if not is_of_document(alone, scope) or any(_counts(it, scope) for it in step.predicates):
         return step
     first = [*itertools.takewhile(lambda it: is_of_document(replace(alone, predicates=(it,)), scope), step.predicates)]
     rest = step.predicates[len(first) :]
@@ -251,7 +253,7 @@ def _index(frame: Frame, nodes: Sequence[Any], keys: Evaluate, weight: int) -> d
 
 def _counts(predicate: Expression, scope: Scope) -> bool:
     """Return whether a predicate depends on the place of a node in its sequence."""
-    kind = compile_expression(predicate, replace(scope, has_node=True)).kind
+    kind = compile_expression(predicate, scope.with_node()).kind
     return kind not in (Kind.BOOLEAN, Kind.NODES, Kind.TEXT) or _uses_place(predicate)
 
 
@@ -398,7 +400,7 @@ def _single(value: Any) -> Any:
 
 def _of_path(expression: Path, scope: Scope) -> Compiled:
     base = compile_expression(expression.base, scope)
-    step = compile_expression(expression.step, replace(scope, has_node=True))
+    step = compile_expression(expression.step, scope.with_node())
     results = mapped(as_items(base), as_items(step), expression.step)
     if step.kind is Kind.NODES or step.is_node:
         return Compiled(Kind.NODES, lambda frame: in_order(results(frame)))

@@ -49,6 +49,10 @@ class Scope:
     shared: dict[Any, Compiled] = field(default_factory=dict)
     open: Callable[[str], Document] | None = None
 
+    def with_node(self) -> Scope:
+        """Return the scope with a node as the context item."""
+        return self if self.has_node else replace(self, has_node=True)
+
     def with_variable(self, name: str, known: Compiled) -> Scope:
         """Return the scope with a local variable."""
         return replace(self, variables={**self.variables, name: known})

@@ -22,7 +22,6 @@ from einvoice.schematron.xpath.nodes import (
     Items,
     Loop,
     Path,
-    Root,
     SimpleMap,
     Step,
     Variable,
@@ -52,13 +51,15 @@ def is_of_document(expression: Expression, scope: Scope) -> bool:
         first = first.arguments[0] if isinstance(first, Call) else first.base
     if isinstance(first, ContextItem):
         return False
-    return all(it in scope.globals and it not in scope.variables for it in free(expression)) and any(
-        isinstance(it, Root) or _is_file(it) for it in expression.walk()
-    )
+    if not expression.has_document:
+        return False
+    return all(it in scope.globals and it not in scope.variables for it in free(expression))
 
 
 def _origins(expression: Expression, scope: Scope) -> Sequence[Step]:
     """Return the steps to ancestors through which alone an expression depends on the node being judged."""
+    if not expression.has_ancestor:
+        return ()
     first: Any = expression
     while not _is_origin(first):
         match first:
@@ -77,10 +78,6 @@ def _is_origin(expression: Expression) -> bool:
         case Step(ContextItem(), "ancestor", _, ()):
             return True
     return False
-
-
-def _is_file(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.name in ("document", "doc")
 
 
 FOCUS: Final = "."
@@ -114,7 +111,7 @@ def free(expression: Expression, origins: list[Step] | None = None) -> frozenset
                 found = (found - {name}) | free(of, origins)
             return found
         case _:
-            return frozenset[str]().union(*(free(it, origins) for it in expression.children()))
+            return frozenset[str]().union(*(free(it, origins) for it in expression.children))
 
 
 _CONSTANTS: Final = ("true", "false")
