@@ -12,7 +12,11 @@ from einvoice.schematron.xpath.compiler import Scope, compile_text
 from einvoice.schematron.xpath.frame import Frame, Run
 from tests.schematron.sheets import DOCUMENT
 
-_PICTURES = ("#.00", "0.0#", "#", "00")
+_PICTURES = ("#.00", "0.0#", "#", "00", "0.00", "#,##0.00", "0", "#,##0", "#,#", "#,##,##0.0", "0,000", "#.##")
+_NUMBERS = (
+    *("0.5", "0.125e0", "-2", "1234.5", "0.004", "-0.001", "1234.565", "1234.565e0", "999999.995", "123456789012"),
+    *("12345678901234567890.125", "-1e20", "()", "//t:line[2]/t:price", "1 div 0e0", "-0e0", "0e0 div 0"),
+)
 EXPRESSIONS = [
     *("2 div 3", "-2 div 3.00", "0.0001 div 3", "1 div 2000000000000000000", "3 div -2000000000000000000"),
     *("1.50 div 0.25", "0.00 div 7", "1 div 7.000000000000000000001", "7 div -2", "avg((1, 2, 2))"),
@@ -49,7 +53,45 @@ EXPRESSIONS = [
     "exists(//t:line[t:count = 3]/t:name[xs:decimal(../t:count) > 1])",
     "exists(//t:line[xs:decimal(t:price) > 1])",
     "not(//t:missing/t:name/@x)",
-    *(f"format-number({value}, '{picture}')" for value in (0.5, 0.125, -2, 1234.5, 0.004) for picture in _PICTURES),
+    *(f"format-number({value}, '{picture}')" for value in _NUMBERS for picture in _PICTURES),
+    *(
+        f"contains('{codes}', concat(' ', '{it}', ' '))"
+        for codes in (" A  B C ", "A B")
+        for it in ("A", "B", "", "B C")
+    ),
+    *(
+        "//t:count = '3'",
+        "//t:line[3]/t:count > 0",
+        "string(//t:line[1]/t:sum) = '4.50'",
+        "//t:line/local-name() = 'line'",
+    ),
+    *(
+        "//t:line/normalize-space(t:name) = ('Ink', 'x')",
+        "(//t:sum | //t:note | //t:count)[1]",
+        "//t:line[*]/*[1]/name()",
+    ),
+    *("count(//t:line[t:count castable as xs:integer])", "//t:line[3]/t:price castable as xs:decimal"),
+    *(
+        "//t:none castable as xs:decimal?",
+        "//t:price castable as xs:decimal",
+        "7.50 div 1000",
+        "-12 div 10.0",
+        "3 div 1",
+    ),
+    *(
+        "1.5 * 2",
+        "1e0 + 0.5",
+        "2 - 0.5e0",
+        "0.1 + 2",
+        "xs:decimal(//t:line[1]/t:sum) - 4.5",
+        "sum(//t:sum/xs:decimal(.))",
+    ),
+    *(
+        "substring('12345', 2, 9)",
+        "substring(//t:line[1]/t:name, 1, 2)",
+        "not(t:order/*/*/*)",
+        "exists(//@no[. = '2'])",
+    ),
     *("1 + 2 * 3", "7 idiv 2", "-7 mod 3", "7.5 mod 2", "1 div 3 < 0.34", "2 to 4", "-(3)", "1e2 + 1", "3 - -2"),
     *("'a' || 'b'", "concat('a', 1, true())", "substring('12345', 2, 3)", "substring('12345', 0, 3)", "'it''s'"),
     *("substring('12345', 1.5, 2.6)", "substring-before('a-b', '-')", "substring-after('a-b', '-')"),
@@ -156,6 +198,8 @@ ERRORS = [
         "matches('a', '[')",
         "xs:boolean('maybe')",
     ),
+    *("format-number(1, '')", "format-number('1', '0')", "format-number(1, '0,.0')", "format-number(//t:price, '0')"),
+    *("xs:decimal(//t:price)", "xs:decimal(//t:line[3]/t:price)", "normalize-space(//t:price)"),
     *("1 div 0", "sum(('a', 'b'))", "tokenize('a', '')[1] = 1", "xs:date('2026-01-01') = 5"),
 ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final, NamedTuple
 
@@ -60,7 +60,7 @@ class Function(NamedTuple):
         return self.arguments[min(index, len(self.arguments) - 1)]
 
 
-_PICTURE: Final = re.compile(r"#*0*(\.0*#*)?")
+_PICTURE: Final = re.compile(r"(?:#+(?:,#+)*(?:,?0+(?:,0+)*)?|0+(?:,0+)*)?(?:\.0*#*)?")
 _DIGITS: Final = Context(prec=400)
 _MAX_TEXT: Final = 20_000_000
 """Characters of a text, twice as many as a document has."""
@@ -238,22 +238,45 @@ _function("round-half-to-even", "item number", Kind.ITEM, least=1)(
 )
 
 
-@_function("format-number", "number string", Kind.TEXT)
-def _format_number(value: float, picture: str) -> str:
-    """Return a number in a picture of digits and one point; others, such as with groups, are not supported."""
-    if _PICTURE.fullmatch(picture) is None or not math.isfinite(value):
-        if math.isnan(value):
-            return "NaN"
+@_function("format-number", "item string", Kind.TEXT)
+def _format_number(value: Any, picture: str) -> str:
+    """Return a number in a picture of digits, commas between their groups, and one point; others are not supported."""
+    if _PICTURE.fullmatch(picture) is None or not picture.strip("."):
         raise Stopped("XTDE1310", "this picture of a number is not supported")
+    found = number_item(value)
+    if found is None or found != found:
+        return "NaN"
+    sign = "-" if found < 0 or (found == 0 and isinstance(found, float) and math.copysign(1, found) < 0) else ""
+    if isinstance(found, float) and math.isinf(found):
+        return f"{sign}Infinity"
     whole, _, decimals = picture.partition(".")
     unit = Decimal(1).scaleb(-len(decimals))
-    digits = format(abs(Decimal(repr(value)).quantize(unit, ROUND_HALF_EVEN, _DIGITS)), "f")
+    exact = Decimal(repr(found)) if isinstance(found, float) else Decimal(found)
+    digits = format(abs(exact.quantize(unit, ROUND_HALF_EVEN, _DIGITS)), "f")
     before, _, after = digits.partition(".")
-    before = before.lstrip("0").rjust(whole.count("0"), "0")
-    least = decimals.count("0")
+    least = decimals.count("0") or int("0" not in whole and bool(decimals))
     after = after[:least] + after[least:].rstrip("0")
-    text = f"{before}.{after}" if after else before or "0"
-    return f"-{text}" if value < 0 and text.strip("0.") else text
+    before = _grouped(before.lstrip("0").rjust(whole.count("0"), "0"), whole)
+    return f"{sign}{before}.{after}" if after else f"{sign}{before or '0'}"
+
+
+def _grouped(digits: str, picture: str) -> str:
+    """Return digits with commas where the whole part of a picture has them; equal groups go on to the left."""
+    signs = picture.replace(",", "")
+    places = {len(it.replace(",", "")) for it in _right_of_commas(picture)}
+    size = min(places, default=0)
+    if size and places == {*range(size, len(signs), size)}:
+        places = {*range(size, len(digits), size)}
+    return "".join(f",{it}" if at in places and at < len(digits) else it for it, at in _from_right(digits))
+
+
+def _right_of_commas(picture: str) -> list[str]:
+    return [picture[place + 1 :] for place, sign in enumerate(picture) if sign == ","]
+
+
+def _from_right(digits: str) -> Iterator[tuple[str, int]]:
+    """Yield each digit and how many stand from it on to the right."""
+    return zip(digits, range(len(digits), 0, -1), strict=True)
 
 
 def number(value: Any) -> float:
