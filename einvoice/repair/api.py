@@ -63,6 +63,7 @@ class Diagnosis:
     def __init__(self, result: ValidationResult, seconds: float = MAX_SECONDS) -> None:
         self._result = result
         self._seconds = 0.0
+        self._exhausted: dict[str, str] = {}
         self.case = self._validate(result.document.data)
         step = self._seconds
         # The validation counts, and what follows the search takes about as long: it reads all values, too.
@@ -86,7 +87,7 @@ class Diagnosis:
     def _validate(self, data: bytes) -> Case:
         result = self._result
         start = time.monotonic()
-        run = validate_xml(data, result.options, hybrid=result.container is not None)
+        run = validate_xml(data, result.options, hybrid=result.container is not None, exhausted=self._exhausted)
         self._seconds = time.monotonic() - start  # without what follows, which compiles the checks once
         context, selection = run.context, run.context.selection
         profile = selection.profile.name if selection.profile else ""

@@ -107,10 +107,10 @@ def _sequence(element: Any, scope: Scope) -> Evaluate:
 def _value_of(element: Any, scope: Scope) -> Evaluate:
     if element.get("select") is None:
         content = compile_content(element, scope).evaluate
-        return lambda frame: Untyped("".join(map(text_of, items(content(frame)))))
+        return lambda frame: Untyped(frame.run.write("".join(map(text_of, items(content(frame))))))
     evaluate = as_items(compile_text(element.get("select", ""), scope))
     separator = element.get("separator", " ")
-    return lambda frame: Untyped(separator.join(map(text_of, evaluate(frame))))
+    return lambda frame: Untyped(frame.run.write(separator.join(map(text_of, evaluate(frame)))))
 
 
 def _xsl_text(element: Any, _: Scope) -> Evaluate:

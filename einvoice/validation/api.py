@@ -171,19 +171,23 @@ def _validated(document: Document, options: Options, container: Pass | None, sta
     )
 
 
-def validate_xml(data: bytes, options: Options, *, hybrid: bool = False) -> Run:
+def validate_xml(
+    data: bytes, options: Options, *, hybrid: bool = False, exhausted: dict[str, str] | None = None
+) -> Run:
     """Validate an XML document again with the options of an earlier validation, by the rules of einvoice.
 
     Args:
         data: the XML.
         options: options of the earlier validation.
         hybrid: whether the XML was embedded in a PDF, and is therefore a Factur-X document.
+        exhausted: the layers whose imported sheet reached a limit, with the reason; for validations of variants of a
+            document, of which each would take as long. Those are not run again, and new ones are added.
 
     Raises:
         UnreadableDocument: the data is not an invoice.
     """
-    document = Document.open(data, options.data)
-    return run(document, select(document.identity, options, hybrid=hybrid), options.lang, _rules_of_releases())
+    document, passes = Document.open(data, options.data), _rules_of_releases(exhausted)
+    return run(document, select(document.identity, options, hybrid=hybrid), options.lang, passes)
 
 
 def _open(source: xml.Source | Invoice, data: RuleData, *, picture: bool) -> Document:
@@ -209,13 +213,14 @@ def _passes(reference_result: ReferenceResult | None) -> Sequence[Pass]:
     return (*_rules_of_releases(), imported.judged)
 
 
-def _rules_of_releases() -> Sequence[Pass]:
-    """Return the passes with the rules of all releases, also of imported ones."""
+def _rules_of_releases(exhausted: dict[str, str] | None = None) -> Sequence[Pass]:
+    """Return the passes with the rules of all releases, also of imported ones; `exhausted` as of `validate_xml`."""
     if not imported_manifests():
         return NATIVE
     from einvoice.validation import imported  # imported on use, as above
 
-    return [imported.rules if it is pipeline.rules else it for it in NATIVE]
+    rules = partial(imported.rules, exhausted={} if exhausted is None else exhausted)
+    return [rules if it is pipeline.rules else it for it in NATIVE]
 
 
 def _reference_result(document: Document, identity: Identity) -> ReferenceResult:

@@ -13,7 +13,7 @@ from einvoice.reference import ReferenceFinding
 from einvoice.reference.bundles.imports import KIND, ImportedSheet, imported_sheets, sheet_of_release
 from einvoice.result import Finding, Layer, Severity
 from einvoice.result.finding import UNKNOWN_RULE
-from einvoice.schematron.errors import NotCompilable, Stopped
+from einvoice.schematron.errors import LimitReached, NotCompilable, Stopped
 from einvoice.schematron.load import applies
 from einvoice.schematron.program import Report
 from einvoice.schematron.tree import Document
@@ -85,8 +85,10 @@ def _judged(sheet: ImportedSheet, judged: _Judged, context: Context) -> Outcome:
         return Outcome([_stopped(sheet, sheet.name, str(error), context)], [_failed(layer)])
 
 
-def rules(context: Context) -> Outcome:
+def rules(context: Context, exhausted: dict[str, str]) -> Outcome:
     """Run the rules, and the sheets of imported releases in place of those that they change.
+
+    A sheet that reaches a limit is added to `exhausted`, with the reason; one that is there is not run.
 
     A value that the XML schema does not allow, such as a word for a number, does not end a layer of einvoice, nor this
     one: the XML schema reports it.
@@ -104,6 +106,8 @@ def rules(context: Context) -> Outcome:
         sheet = sheet_of_release(part)
         skipped: list[Stopped] = []
         try:
+            if release.ruleset in exhausted:
+                raise NotCompilable(exhausted[release.ruleset])
             if sheet is None or sheet.program is None:
                 raise NotCompilable(sheet.problem if sheet else "it is not there any more")
             reports = sheet.program.run(judged.document, skipped)
@@ -111,6 +115,8 @@ def rules(context: Context) -> Outcome:
             if skipped and not context.violations and _is_executed(release.ruleset, layers):
                 raise skipped[0]
         except (NotCompilable, Stopped) as error:
+            if isinstance(error, LimitReached):
+                exhausted[release.ruleset] = str(error)
             findings.append(_stopped(sheet, release.ruleset, str(error), context))
             layers = [_failed(it) if it.name == release.ruleset else it for it in layers]
     return Outcome(findings, layers)

@@ -15,6 +15,7 @@ from einvoice.result.rule_changes import rule_changes
 from einvoice.rulebook import recognition
 from einvoice.rulebook.releases import releases
 from einvoice.schematron.fingerprints import fingerprints
+from einvoice.schematron.program import Program
 from einvoice.schematron.sheets import iso
 from einvoice.validation import compare_releases
 
@@ -266,3 +267,17 @@ def test_a_rule_that_is_removed_does_not_stop_the_layer(newer, sample, monkeypat
     know(monkeypatch, SHEET, **{"BR-06": "0" * 32})
     import_sheets(newer, replace=True)
     assert not stops("en16931-1.3.99")
+
+
+def test_a_sheet_that_reached_a_limit_is_not_run_for_each_cause_that_is_tried(newer, sample, monkeypatch):
+    loops = "count(for $a in //*, $b in //*, $c in //*, $d in //* return 1) = 0"
+    newer.write_text(NEWER.replace("number(cbc:ID) = 1", loops), "utf-8")
+    import_sheets(newer)
+    runs, run = [], Program.run
+    monkeypatch.setattr(Program, "run", lambda *arguments: runs.append(1) or run(*arguments))
+    content = sample("ubl-invoice.xml").read_bytes()
+    document = content.replace(b">400.00</cbc:PayableAmount>", b">9.99</cbc:PayableAmount>")
+    result = einvoice.validate(document, ruleset="en16931-1.3.99")
+    assert "REFERENCE-STOPPED" in {it.code for it in result.findings}
+    assert "BR-CO-16" in {it.code for cause in result.causes() for it in cause.findings}
+    assert len(runs) == 2, "the validation, and the first one of the search"

@@ -262,8 +262,16 @@ def test_what_cannot_be_compiled_is_refused(expression, reason):
         evaluate(expression)
 
 
+_LONG = "string-join(for $i in 1 to 2000 return 'xxxxxxxxxx', '')"
+
+
 @pytest.mark.parametrize(
-    "expression", ["count(for $a in 1 to 900, $b in 1 to 900, $c in 1 to 900 return 1)", "count(1 to 999999999999)"]
+    "expression",
+    [
+        "count(for $a in 1 to 900, $b in 1 to 900, $c in 1 to 900 return 1)",
+        "count(1 to 999999999999)",
+        f"let $t := {_LONG} return count(for $a in 1 to 5000 return concat($t, 'x'))",
+    ],
 )
 def test_work_is_bounded(expression):
     with pytest.raises(LimitReached):

@@ -55,6 +55,8 @@ def _of_function(expression: Call, scope: Scope) -> Compiled:
     forms = [_once(it) if is_constant else it for it, is_constant in itertools.zip_longest(forms, constant)]
     keeps = name in _KEEP_NODES and arguments[0].kind is Kind.NODES
     evaluate = forms[0] if name in _CONVERSIONS else _applied(function, forms)
+    if name in _WRITERS:
+        evaluate = _written(evaluate)
     if expression.arguments and all(isinstance(it, Constant) for it in expression.arguments):
         evaluate = _once(evaluate)
     return Compiled(Kind.NODES if keeps else function.kind, evaluate)
@@ -96,6 +98,13 @@ def _document(expression: Call, scope: Scope) -> Compiled:
 
 _CONVERSIONS: Final = ("boolean", "number", "string")
 """Functions that only return their argument in another form."""
+_WRITERS: Final = frozenset(
+    (
+        *("concat", "string-join", "substring", "substring-before", "substring-after", "normalize-space", "translate"),
+        *("replace", "upper-case", "lower-case", "codepoints-to-string"),
+    )
+)
+"""Functions that make texts as long as their arguments."""
 _MANY: Final = 8
 """Items of a sequence from which they are counted."""
 _KEEP_NODES: Final = ("reverse", "subsequence", "remove", "exactly-one", "zero-or-one", "one-or-more")
@@ -123,6 +132,10 @@ def _counted(sequence: Evaluate) -> Evaluate:
         return found
 
     return evaluate
+
+
+def _written(text: Evaluate) -> Evaluate:
+    return lambda frame: frame.run.write(text(frame))
 
 
 def _applied(function: Function, arguments: Sequence[Evaluate]) -> Evaluate:

@@ -15,6 +15,9 @@ a constant, and so many for each element of the document. A small document takes
 sheets need a tenth of that, and not more for each element of a large one."""
 _MAX_KNOWN: Final = 500_000
 """Items that are kept for expressions that occur again."""
+_LONG: Final = 200
+_SIGNS_OF_STEP: Final = 50
+"""Characters from which a text counts, and of a text that count for one step."""
 _COST_OF_CALL: Final = 100
 """Steps that the call of a function counts for."""
 _MAX_DEPTH: Final = 60
@@ -54,6 +57,16 @@ class Run:
         self.steps -= steps
         if self.steps < 0:
             raise LimitReached(f"more than {self._allowed} steps")
+
+    def write(self, text: str) -> str:
+        """Count a text that was made, and return it.
+
+        Raises:
+            LimitReached: there were too many.
+        """
+        if len(text) > _LONG:
+            self.spend(len(text) // _SIGNS_OF_STEP)
+        return text
 
     def remember(self, expression: Any, value: Any) -> None:
         """Keep the value of an expression, unless the items that are kept are already too many."""
