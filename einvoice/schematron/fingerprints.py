@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, Final
 
 from einvoice.schematron.errors import NotCompilable, Stopped
@@ -34,13 +35,15 @@ def fingerprints(sheet: Sheet) -> dict[str, str]:
     """
     found: dict[str, list[str]] = defaultdict(list)
     unknown: set[str] = set()
+    reader, overlap = _Reader(sheet), cache(_overlap)
     for rules in sheet.patterns:
         names = [_matched(rule, sheet) for rule in rules]
         for index, rule in enumerate(rules):
-            before = [it.context for it, of in zip(rules[:index], names, strict=False) if _overlap(of, names[index])]
+            before = [it.context for it, of in zip(rules[:index], names, strict=False) if overlap(of, names[index])]
+            statement = _Statement(sheet, rule, before, reader)
             for assertion in rule.assertions:
                 try:
-                    found[assertion.code].append(_Statement(sheet, rule).of(assertion, before))
+                    found[assertion.code].append(statement.of(assertion))
                 except NotCompilable:
                     unknown.add(assertion.code)
     return {code: _digest("\n".join(sorted(texts))) for code, texts in found.items() if code not in unknown}
@@ -75,37 +78,72 @@ def _overlap(first: frozenset[tuple[str, str]] | None, second: frozenset[tuple[s
     return not first.isdisjoint(second | {(of, "") for of, _ in second}) or not kinds.isdisjoint(second)
 
 
+class _Reader:
+    """Reads each expression once: as words with namespaces, and those of them that may refer to something."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._namespaces: dict[frozenset[tuple[str, str]], Mapping[str, str]] = {}
+        self._functions: dict[int, Mapping[str, Declaration]] = {}
+        self._known: dict[tuple[int, str], tuple[str, Sequence[str]]] = {}
+
+    def namespaces(self, rule: Rule) -> Mapping[str, str]:
+        """Return the namespaces of a rule; of rules with the same ones, those of the first."""
+        return self._namespaces.setdefault(frozenset(rule.namespaces.items()), rule.namespaces)
+
+    def functions(self, namespaces: Mapping[str, str]) -> Mapping[str, Declaration]:
+        """Return the functions of the sheet by name; the argument is of `namespaces`, as below."""
+        if id(namespaces) not in self._functions:
+            named = {"".join(_words(it.name, namespaces)): it for it in self._sheet.functions}
+            self._functions[id(namespaces)] = named
+        return self._functions[id(namespaces)]
+
+    def words(self, text: str, namespaces: Mapping[str, str]) -> tuple[str, Sequence[str]]:
+        """Return the words of an expression as one text, and its variables, functions and accesses to files."""
+        key = id(namespaces), text
+        if key not in self._known:
+            words, functions = list(_words(text, namespaces)), self.functions(namespaces)
+            references = [it for it in words if it.startswith("$") or it in functions or it in _READS_FILES]
+            self._known[key] = " ".join(words), references
+        return self._known[key]
+
+
 class _Statement:
     """What decides the verdict of the assertions of a rule, as text.
 
     Args:
         sheet: the sheet.
         rule: the rule.
+        before: the contexts that take precedence.
+        reader: reads expressions.
     """
 
-    def __init__(self, sheet: Sheet, rule: Rule) -> None:
-        self._rule, self._default = rule, sheet.default_namespace
+    def __init__(self, sheet: Sheet, rule: Rule, before: Sequence[str], reader: _Reader) -> None:
+        self._rule, self._before, self._reader, self._default = rule, before, reader, sheet.default_namespace
         self._lets: Mapping[str, Let] = {it.name: it for it in (*sheet.lets, *rule.lets)}
-        self._functions: Mapping[str, Declaration] = {
-            "".join(_words(it.name, rule.namespaces)): it for it in sheet.functions
-        }
+        self._namespaces = reader.namespaces(rule)
+        self._functions = reader.functions(self._namespaces)
         self._used: dict[str, Let | Declaration] = {}
 
-    def of(self, assertion: Assertion, before: Sequence[str]) -> str:
-        """Return the text for an assertion.
+    @cached_property
+    def _precedence(self) -> tuple[str, Sequence[str]]:
+        """The text of the contexts that take precedence, and what they refer to."""
+        read = [self._reader.words(it, self._namespaces) for it in self._before]
+        return "".join(f"\nbefore {text}" for text, _ in read), [it for _, references in read for it in references]
 
-        Args:
-            assertion: the assertion.
-            before: the contexts that take precedence.
+    def of(self, assertion: Assertion) -> str:
+        """Return the text for an assertion.
 
         Raises:
             NotCompilable: it cannot be compared.
         """
         if assertion.obstacle:
             raise NotCompilable(assertion.obstacle)
+        self._used = {}
+        before, references = self._precedence
+        self._use(references)
         parts = [
-            f"namespace {self._default}",
-            *(f"before {self._expression(it)}" for it in before),
+            f"namespace {self._default}{before}",
             f"context {self._expression(self._rule.context)}",
             f"test {'' if assertion.fires_if else 'not '}{self._expression(assertion.test)}",
             *(f"loop {self._expression(test)} {self._expression(nodes)}" for test, nodes in assertion.loops),
@@ -119,8 +157,12 @@ class _Statement:
         return "\n".join(parts)
 
     def _expression(self, text: str) -> str:
-        words = list(_words(text, self._rule.namespaces))
-        for word in words:
+        words, references = self._reader.words(text, self._namespaces)
+        self._use(references)
+        return words
+
+    def _use(self, references: Iterable[str]) -> None:
+        for word in references:
             name = word.lstrip("$")
             if word.startswith("$") and name in self._lets:
                 self._used[word] = self._lets[name]
@@ -128,7 +170,6 @@ class _Statement:
                 self._used[word] = self._functions[word]
             elif word in _READS_FILES:
                 raise NotCompilable("it reads other files")
-        return " ".join(words)
 
     def _definition(self, used: Let | Declaration) -> str:
         if isinstance(used, Declaration):

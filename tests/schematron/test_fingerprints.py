@@ -7,6 +7,7 @@ from lxml import etree
 
 from einvoice.resources import rules_folder
 from einvoice.rulebook.fingerprints import COLUMNS, fingerprints
+from einvoice.schematron import fingerprints as expressions
 from einvoice.schematron.fingerprints import fingerprints as of_sheet
 from einvoice.schematron.sheets import iso, xslt
 from tests.helpers.rule_sets import shipped_rule_sets
@@ -93,3 +94,12 @@ def test_stored_ones_are_of_known_releases(path):
     names = {version.name for version in ruleset.versions} | {""}
     assert {release for _, _, since, until in rows[1:] for release in (since, until)} <= names
     assert all(len(digest) == 32 and int(digest, 16) for _, digest, *_ in rows[1:])
+
+
+def test_each_expression_is_read_once(monkeypatch):
+    read, calls = expressions.tokens, []
+    monkeypatch.setattr(expressions, "tokens", lambda text: calls.append(text) or read(text))
+    rules = "".join(f'<rule context="a[b = {it}]"><assert id="A-{it}" test="c = {it}"/></rule>' for it in range(40))
+    sheet = f'<schema xmlns="http://purl.oclc.org/dsdl/schematron"><pattern>{rules}</pattern></schema>'
+    assert len(of_sheet(iso.read(etree.fromstring(sheet), None, etree.fromstring))) == 40
+    assert len(calls) <= 4 * 40
