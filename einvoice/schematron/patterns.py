@@ -192,13 +192,17 @@ def _predicate(expression: Expression, scope: Scope) -> Matches:
 def _condition(expression: Expression, scope: Scope) -> Matches:
     name, holds = _name_asked(expression), as_boolean(compile_expression(expression, scope))
     if name is not None:
-        return _by_name(name, holds)
+        return _by_name(name, _of_node(holds))
     if isinstance(expression, Logic) and expression.operator == "and":
         of_name = tuple(it for it in expression.operands if _name_asked(it) is not None)
         others = [it for it in expression.operands if _name_asked(it) is None]
         if of_name:
             return _every([_condition(it, scope) for it in (Logic("and", of_name), *others)])
 
+    return _of_node(holds)
+
+
+def _of_node(holds: Callable[[Frame], bool]) -> Matches:
     def matches(frame: Frame, node: Any) -> bool:
         frame.item = node
         try:
@@ -222,7 +226,7 @@ def _name_asked(expression: Expression) -> Callable[[Node], str] | None:
     return operator.attrgetter("name") if functions <= {"local-name", "namespace-uri"} else None
 
 
-def _by_name(name: Callable[[Node], str], holds: Callable[[Frame], bool]) -> Matches:
+def _by_name(name: Callable[[Node], str], holds: Matches) -> Matches:
     known: dict[str, bool] = {}
 
     def matches(frame: Frame, node: Any) -> bool:
@@ -230,8 +234,7 @@ def _by_name(name: Callable[[Node], str], holds: Callable[[Frame], bool]) -> Mat
         if asked not in known:
             if len(known) > _MAX_NAMES:
                 known.clear()
-            frame.item = node
-            known[asked] = holds(frame)
+            known[asked] = holds(frame, node)
         return known[asked]
 
     return matches

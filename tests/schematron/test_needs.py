@@ -88,6 +88,7 @@ def test_names_that_a_context_needs():
         ("*[ends-with(name(), 'te') and not(t:none)]", 2),
         ("@*[name() = 'no']", 3),
         ("/*[t:total]", 1),
+        ("*[xs:decimal(name()) > 1]", 0),
         ("*[local-name() = 'line'][t:count = '0']", 1),
     ],
 )
