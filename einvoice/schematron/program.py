@@ -267,6 +267,8 @@ class Program:
             frame = Frame(run, node, {})
             found = [it for it in (table.candidates(of, node.name, frame) for table in self._tables) if it]
             self._by_name[names] = found
+        if not found:
+            return found
         document = run.document
         kept = [[it for it in rules if it[2].needs <= document.names] for rules in found]
         if any(it[2].inside for rules in kept for it in rules):

@@ -152,9 +152,12 @@ def _of_two(first: Callable[[Frame], bool], second: Callable[[Frame], bool], dec
         try:
             if first(frame) is decides:
                 return decides
-        except Stopped:
-            if second(frame) is decides:
-                return decides
+        except Stopped as error:
+            try:
+                if second(frame) is decides:
+                    return decides
+            except Stopped:
+                raise error from None
             raise
         return second(frame)
 
