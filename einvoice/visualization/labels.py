@@ -2,7 +2,7 @@
 
 The message files have short labels in the table `invoice`, by business term or by a key of this program; the label of
 any other term is its name in EN 16931. Each code list is a table with the codes that are used in practice; the names of
-invoice types, which rules use too, are in the message files of the model.
+invoice types, which rules use too, are in the message files of the model. `code_text` puts a code into words.
 """
 
 from __future__ import annotations
@@ -17,6 +17,35 @@ _PACKAGE: Final = "einvoice.visualization"
 _MODEL: Final = "einvoice.model"
 _LABELS: Final = Messages(_PACKAGE, "invoice")
 _FIELDS: Final = Messages(_PACKAGE, "fields")
+#: Code lists whose codes are shown with their names: readers look them up, or cite them.
+_WITH_CODE: Final = (
+    "business_processes",
+    "delivery_terms",
+    "document_types",
+    "exemption_reasons",
+    "line_actions",
+    "party_roles",
+    "reference_types",
+    "text_blocks",
+    "transport_modes",
+)
+#: The lists that tables have only the common codes of: a code without a name is shown with the name of its list.
+_LISTS: Final = {
+    "allowance_reasons": "UNTDID 5189",
+    "charge_reasons": "UNTDID 7161",
+    "document_types": "UNTDID 1001",
+    "invoice_types": "UNTDID 1001",
+    "languages": "ISO 639",
+    "line_actions": "UNTDID 1229",
+    "note_subjects": "UNTDID 4451",
+    "party_roles": "UNTDID 3035",
+    "payment_means": "UNTDID 4461",
+    "reference_types": "UNTDID 1153",
+    "text_blocks": "ZUGFeRD",
+    "vat_categories": "UNTDID 5305",
+}
+#: A table whose names complete another one.
+_FURTHER: Final = {"document_types": "invoice_types"}
 _OF_KINDS: Final = {kind: Messages(_PACKAGE, kind) for kind in ("credit_note", "self_billed")}
 
 
@@ -58,7 +87,21 @@ def meaning(codes: str, code: str, lang: Language) -> str | None:
     >>> meaning("units", "C62", "de"), meaning("payment_means", "58", "en"), meaning("units", "?", "de")
     ('Stück', 'SEPA credit transfer', None)
     """
-    return _names(codes)[lang].get(code)
+    further = _FURTHER.get(codes)
+    return _names(codes)[lang].get(code) or (meaning(further, code, lang) if further else None)
+
+
+def code_text(codes: str, code: str, lang: Language) -> str:
+    """Return the name of a code, with the code if readers need it; a code without a name, with that of its list.
+
+    >>> code_text("countries", "DE", "en"), code_text("reference_types", "ABZ", "en")
+    ('Germany', 'Vehicle licence number (ABZ)')
+    >>> code_text("reference_types", "AQA", "de"), code_text("countries", "??", "de")
+    ('AQA (Code nach UNTDID 1153)', '??')
+    """
+    if name := meaning(codes, code, lang):
+        return f"{name} ({code})" if codes in _WITH_CODE else name
+    return label("code_of_list", lang).format(code=code, list=_LISTS[codes]) if codes in _LISTS else code
 
 
 @functools.cache

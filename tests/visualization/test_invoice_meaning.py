@@ -295,6 +295,47 @@ def test_further_content_is_displayed_with_labels():
     assert [name.rpartition(": ")[2] for name in found][:2] == ["Name", "PLZ"]
 
 
+def further(invoice, lang="de"):
+    """Return the rows of the content that EN 16931 does not define."""
+    rows = page(invoice, lang).xpath("//section[contains(@class, 'more')][last()]//tr")
+    return [tuple(cell.text_content() for cell in row) for row in rows]
+
+
+REFERENCES = """<ram:SpecifiedLineTradeAgreement><ram:BuyerOrderReferencedDocument>
+  <ram:IssuerAssignedID>B-7</ram:IssuerAssignedID><ram:LineID>3</ram:LineID></ram:BuyerOrderReferencedDocument>
+  <ram:AdditionalReferencedDocument><ram:IssuerAssignedID>LV-1</ram:IssuerAssignedID><ram:LineID>1.4</ram:LineID>
+  <ram:TypeCode>{}</ram:TypeCode><ram:ReferenceTypeCode>{}</ram:ReferenceTypeCode>
+  </ram:AdditionalReferencedDocument>"""
+
+
+def test_codes_of_further_content_are_in_words():
+    """A code without a name is shown with the name of its list: UNTDID 1001 and 1153."""
+    known = further(cii(("<ram:SpecifiedLineTradeAgreement>", REFERENCES.format("270", "ABZ"))), "en")
+    assert ("Line 1: Additional document: Document type", "Delivery note (270)") in known
+    assert "Vehicle licence number (ABZ)" in [text for _, text in known]
+    others = further(cii(("<ram:SpecifiedLineTradeAgreement>", REFERENCES.format("999", "AQA"))), "de")
+    assert {"999 (Code nach UNTDID 1001)", "AQA (Code nach UNTDID 1153)"} <= {text for _, text in others}
+
+
+def test_further_content_says_what_a_number_is_of():
+    rows = further(cii(("<ram:SpecifiedLineTradeAgreement>", REFERENCES.format("270", "ABZ"))))
+    assert ("Pos. 1: Bestellung: Nummer", "B-7") in rows
+    assert ("Pos. 1: Weitere Unterlage: Positionsnummer", "1.4") in rows
+
+
+@pytest.mark.parametrize(
+    ("identifier", "name"),
+    [
+        ("urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", "XRechnung 3.0"),
+        ("urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended", "Factur-X EXTENDED 1.0"),
+        ("urn:example:nobody", None),
+    ],
+)
+def test_specification_is_named(identifier, name):
+    (shown,) = texts(cii((cii().specification.text, identifier)), "//tr[th='Spezifikation']/td")
+    assert shown.split("\n") == [it for it in (name, identifier) if it]
+
+
 @pytest.mark.parametrize("lang", ["de", "en", "fr"])
 def test_elements_of_extended_have_labels(lang):
     names = set()

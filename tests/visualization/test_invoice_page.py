@@ -195,12 +195,13 @@ def test_every_label_is_used():
         assert key in terms() or re.search(f"['\"]{stem}['\"]", source), key
 
 
-BUSINESS_PROCESSES = (
-    # Goods, services and both: an invoice, a paid one, and one after a down payment.
-    *("B1", "B2", "B4", "S1", "S2", "S4", "M1", "M2", "M4"),
+PEPPOL_PROCESSES = {
     "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0",
     "urn:fdc:peppol.eu:2017:poacc:selfbilling:01:1.0",
-)
+}
+INCOTERMS = {"EXW", "FCA", "FAS", "FOB", "CFR", "CIF", "CPT", "CIP", "DAP", "DPU", "DDP"}
+#: Lists that no rule uses: UNTDID 1001 beyond invoices, UNTDID 3035, and the standard texts of ZUGFeRD.
+UNLISTED = {"document_types": "[0-9]{1,3}", "party_roles": "[A-Z]{2}", "text_blocks": "[EVW]EV|ST[123]"}
 
 
 def test_labels_of_a_kind_of_document_replace_those_of_an_invoice():
@@ -214,13 +215,19 @@ def test_every_code_is_in_its_official_list():
     official = {
         "invoice_types": codes("invoice_types") | codes("credit_note_types"),
         "schemes": codes("icd") | codes("eas") | {"VA", "FC"},  # of the tax registrations in CII
-        "business_processes": set(BUSINESS_PROCESSES),
+        "business_processes": codes("france_billing_modes") | PEPPOL_PROCESSES,
         "classifications": codes("item_classifications"),
         "vat_short": codes("vat_categories"),
+        "line_actions": codes("line_statuses"),
+        "taxes": codes("tax_types"),
+        "delivery_terms": INCOTERMS,
+        "transport_modes": set("0123456789"),  # UN/ECE Recommendation 19
         "line_statuses": {"DETAIL", "GROUP", "INFORMATION"},  # of Factur-X EXTENDED (BT-X-8)
     }
     for name, known in messages("de").items():
-        if name not in ("invoice", "credit_note", "self_billed", "report", "fields", "elements"):
+        if name in UNLISTED:
+            assert all(re.fullmatch(UNLISTED[name], code) for code in known)
+        elif name not in ("invoice", "credit_note", "self_billed", "report", "fields", "elements"):
             unknown = known.keys() - (official.get(name) or codes(name))
             assert unknown == set(), name
 
@@ -250,6 +257,7 @@ def fields_without_term(cls, seen=None):
 def test_mandatory_code_lists_have_labels():
     for name in ("vat_categories", "allowance_reasons", "tax_point_codes"):
         assert {code for code in codes(name) if not meaning(name, code, "de")} <= {"104"}
+    assert not {code for code in codes("france_billing_modes") if not meaning("business_processes", code, "de")}
 
 
 def test_label_falls_back_to_the_standard():

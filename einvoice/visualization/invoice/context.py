@@ -19,7 +19,7 @@ from einvoice.result.languages import Language
 from einvoice.visualization import formatting
 from einvoice.visualization.formatting import file_size, format_number
 from einvoice.visualization.invoice.further_content import FurtherContent
-from einvoice.visualization.labels import label, meaning
+from einvoice.visualization.labels import code_text, label, meaning
 from einvoice.visualization.markup import EMPTY, Markup, join, solid, tag
 
 #: A label and its value.
@@ -27,8 +27,6 @@ Row: TypeAlias = tuple[str, str]
 
 _SELF_BILLED: Final = ("389", "527")
 _AMOUNT_DECIMALS: Final = 2
-#: Code lists whose codes are shown with their names: VAT returns cite an exemption reason code.
-_WITH_CODE: Final = ("exemption_reasons", "business_processes")
 _SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 _SHORT_UNIT: Final = 8
 """Length of a unit (characters) up to which no line break may separate it from its number."""
@@ -67,11 +65,8 @@ class PageContext:
         return self.label(number) if number else ""
 
     def code(self, codes: str, code: str) -> str:
-        """Return the name of a code, followed by the code if that is in common use; an unknown code remains."""
-        name = meaning(codes, code.strip(), self.lang)
-        if name is None:
-            return code
-        return f"{name} ({code})" if codes in _WITH_CODE else name
+        """Return a code in words; see `labels.code_text`."""
+        return code_text(codes, code.strip(), self.lang)
 
     # ------------------------------------------------------------ values
 

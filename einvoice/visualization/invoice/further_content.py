@@ -16,22 +16,39 @@ from einvoice.code_catalog.element_names import element_name
 from einvoice.localization import Language
 from einvoice.model.group import Group
 from einvoice.visualization.formatting import format_date, format_number
-from einvoice.visualization.labels import label, meaning
+from einvoice.visualization.labels import code_text, label, meaning
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
 _DATE: Final = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:Z|[+-]\d\d:\d\d|T00:00:00)?")
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 #: Elements that only carry the text of the element around them.
 _CARRIERS: Final = ("DateTimeString", "DateString", "DateTime", "Indicator", "IndicatorString", "Party", "PartyName")
-#: Elements with a code, and the table of its names.
+#: Elements with a code, by the end of the name of the element around them and their own, and the table of its names.
 _CODES: Final = {
-    "CountryID": "countries",
-    "IdentificationCode": "countries",
-    "CategoryCode": "vat_categories",
-    "DueDateTypeCode": "tax_point_codes",
-    "PaymentMeansCode": "payment_means",
-    "SubjectCode": "note_subjects",
+    ("", "CountryID"): "countries",
+    ("", "IdentificationCode"): "countries",
+    ("", "CategoryCode"): "vat_categories",
+    ("TaxCategory", "ID"): "vat_categories",
+    ("TaxScheme", "ID"): "taxes",
+    ("Tax", "TypeCode"): "taxes",
+    ("", "DueDateTypeCode"): "tax_point_codes",
+    ("", "PaymentMeansCode"): "payment_means",
+    ("", "SubjectCode"): "note_subjects",
+    ("", "ContentCode"): "text_blocks",
+    ("ReferencedDocument", "TypeCode"): "document_types",
+    ("", "DocumentTypeCode"): "document_types",
+    ("", "ReferenceTypeCode"): "reference_types",
+    ("", "LineStatusCode"): "line_actions",
+    ("", "LineStatusReasonCode"): "line_statuses",
+    ("", "DocumentStatusCode"): "line_statuses",
+    ("", "RoleCode"): "party_roles",
+    ("", "DeliveryTypeCode"): "delivery_terms",
+    ("", "ModeCode"): "transport_modes",
+    ("", "MimeCode"): "mime_types",
+    ("", "LanguageID"): "languages",
 }
+#: Elements that say what a text below them is about, though their other content has business terms.
+_PARTS: Final = ("ReferencedDocument", "Reference", "TradeParty", "FinancialInstitution", "TaxTotal")
 _BOOLEANS: Final = {"true": "yes", "1": "yes", "false": "no", "0": "no"}
 
 
@@ -77,9 +94,21 @@ class FurtherContent:
     def unshown(self) -> Iterator[tuple[Group, list[Leaf]]]:
         """Yield the groups with their texts that are not shown yet."""
         for group in self._groups:
-            found = [leaf for it in self._by_group[id(group)] if it not in self._shown for leaf in leaves(it)]
+            elements = [it for it in self._by_group[id(group)] if it not in self._shown]
+            found = [Leaf((*_around(it, group), *leaf.path)) for it in elements for leaf in leaves(it)]
             if found:
                 yield group, found
+
+
+def _around(element: Any, group: Group) -> list[Any]:
+    """Return the elements between a group and an element that say what it is about, such as a referenced document."""
+    found = []
+    for it in element.iterancestors():
+        if it is group.node:
+            break
+        if local_name(it).endswith(_PARTS) and known_name(it, "de"):
+            found.append(it)
+    return found[::-1]
 
 
 def local_name(element: Any) -> str:
@@ -140,8 +169,8 @@ def leaf_text(leaf: Leaf, lang: Language, currency: str) -> str:
     name = local_name(element)
     if filename := element.get("filename") or element.get("mimeCode"):
         return str(filename)
-    if name in _CODES:
-        return meaning(_CODES[name], text, lang) or text
+    if codes := _codes(element):
+        return code_text(codes, text, lang)
     if name.endswith(("Indicator", "IndicatorString")) and text in _BOOLEANS:
         return label(_BOOLEANS[text], lang)
     if name.endswith(("Date", "DateTime", "DateTimeString", "DateString")):
@@ -150,6 +179,13 @@ def leaf_text(leaf: Leaf, lang: Language, currency: str) -> str:
         return _number(element, name, text, lang, currency)
     scheme = element.get("schemeID", "")
     return f"{text} ({meaning('schemes', scheme, lang) or scheme})" if scheme else text
+
+
+def _codes(element: Any) -> str:
+    """Return the table with the names of an element's codes; '' if it has no code, or one without names."""
+    around = element.getparent()
+    place, own = "" if around is None else local_name(around), local_name(element)
+    return next((it for (end, name), it in _CODES.items() if name == own and place.endswith(end)), "")
 
 
 def _date(text: str, lang: Language) -> str:

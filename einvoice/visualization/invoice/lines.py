@@ -140,7 +140,7 @@ def _details(context: PageContext, line: Line, parent: Line | None) -> Iterator[
 def _status(context: PageContext, line: Line, parent: Line | None) -> Iterator[str]:
     """Yield what a line means that is not an item of the invoice: a group, an information, or part of another line."""
     status = context.text(line.status_reason, "line_statuses")
-    if status not in ("", "DETAIL"):  # a detail is an item of the invoice
+    if status and line.status_reason.text != "DETAIL":  # a detail is an item of the invoice
         yield status
     if line.parent_line:
         yield context.label("sub_line").format(line=context.text(line.parent_line))
@@ -185,7 +185,8 @@ def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
     yield from context.rows(line, "order_line", "accounting_reference")
     for document in line.documents:
         context.mark_shown(document.type_code)
-        yield from context.row("BT-128", context.text(document.identifier), context.text(document.reference_type))
+        kind = context.text(document.reference_type, "reference_types")
+        yield from context.row("BT-128", ", ".join(filter(None, (context.text(document.identifier), kind))))
     yield from _prices(context, line)
 
 

@@ -7,13 +7,16 @@ from typing import Any, Final
 
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Document, Line
+from einvoice.model.terms import name
 from einvoice.model.terms import section as section_of
+from einvoice.syntax.specifications import Syntax, declared_specification
 from einvoice.visualization.invoice.context import PageContext, Row, distinct, key_value_table, section
 from einvoice.visualization.invoice.further_content import leaf_label, leaf_text
 from einvoice.visualization.labels import field_label
 from einvoice.visualization.markup import Markup, join
 
 _SUPPORTING: Final = "BT-122"
+_SYNTAXES: Final[tuple[Syntax, ...]] = ("CII", "UBL")
 _MAX_KEPT: Final = 10
 """Number of rows up to which a section stays on one page."""
 #: Fields whose meaning the page already shows: the sign of an allowance, the tax of a number, the type of a document.
@@ -34,9 +37,9 @@ def _documents(context: PageContext, *, is_attached: bool) -> list[Row]:
 def _document(context: PageContext, document: Document) -> list[Row]:
     """Return a document under its name: its description, or else its identifier, each once."""
     context.mark_shown(document.type_code)
-    kind = context.text(document.reference_type)
+    kind = context.text(document.reference_type, "reference_types")
     identifier = context.text(document.identifier)
-    names = [context.text(document.description), f"{identifier} ({kind})" if kind else identifier]
+    names = [context.text(document.description), identifier, kind]
     texts = [*names, *(context.text(it) for it in (document.location, document.attachment))]
     text = distinct(*texts, separator=" · ")
     return [(context.label(document.identifier_term), text)] if text else []
@@ -47,7 +50,7 @@ def remaining_terms(context: PageContext) -> Markup:
     rows = _documents(context, is_attached=False)
     rows += context.rows(context.invoice, "currency", "tax_currency")
     rows += context.coded(context.invoice, "business_process", "business_processes")
-    rows += context.rows(context.invoice, "specification")
+    rows += _specification(context)
     context.mark_shown(context.invoice.type_code)
     for it in list(context.unshown()):
         if it.field not in _IMPLIED:
@@ -59,6 +62,15 @@ def remaining_terms(context: PageContext) -> Markup:
     )
 
 
+def _specification(context: PageContext) -> list[Row]:
+    """Return the specification that the invoice declares (BT-24): its name, if it is known, and its identifier."""
+    identifier = context.text(context.invoice.specification)
+    found = (declared_specification(it, identifier) for it in _SYNTAXES if context.invoice.syntax in ("", it))
+    known = next((it for it in found if it.kind != "unknown"), None)
+    title = f"{known.profile} {known.version}".strip() if known else ""
+    return context.row("BT-24", "\n".join(filter(None, (title, identifier))))
+
+
 def _label(context: PageContext, it: Filled) -> str:
     """Return the label of a term with the section of the invoice, or that of a field that only one syntax has."""
     if not it.number:
@@ -66,8 +78,8 @@ def _label(context: PageContext, it: Filled) -> str:
         place = context.label("in_line").format(line=line.identifier.text) if isinstance(line, Line) else ""
         return context.label("colon").join(filter(None, (place, field_label(it.field, context.lang))))
     place = section_of(it.number, context.lang)
-    name = context.label(it.number)
-    return name if place == section_of("", context.lang) else context.named(place, name)
+    own = context.label(it.number)
+    return own if place == section_of("", context.lang) else context.named(place, own)
 
 
 def _further(context: PageContext) -> Iterator[Row]:
@@ -85,6 +97,6 @@ def _place(context: PageContext, group: Any) -> str:
         found = found.parent
     if found is not None:
         return context.label("in_line").format(line=found.identifier.text or "?")
-    number = next(iter(group.groups), "")
-    place = section_of(number, context.lang) if number and number != "BG-0" else ""
-    return "" if place == section_of("", context.lang) else place
+    number = next(iter(group.groups), "BG-0")
+    place = "" if number == "BG-0" else section_of(number, context.lang)
+    return name(number, context.lang) if place == section_of("", context.lang) else place
