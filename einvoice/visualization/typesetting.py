@@ -53,6 +53,9 @@ h1 { bookmark-level: 1 }
 h2 { bookmark-level: 2 }
 h3 { bookmark-level: 3 }
 """
+#: Number of pages up to which a document is made more compact, and the share of the last page that this can save.
+_MAX_COMPACT_PAGES: Final = 6
+_FEW: Final = 0.4
 _DOCTYPE: Final = "<!doctype html>"
 _CREATOR: Final = "einvoice"
 # Pango's font maps are not thread-safe.
@@ -68,7 +71,6 @@ def render(
     description: str = "",
     css: str = "",
     compact_css: Sequence[str] = (),
-    pages: int = 1,
     when: datetime.datetime | None = None,
     attach: AttachedFile | None = None,
 ) -> bytes:
@@ -80,9 +82,8 @@ def render(
         lang: language of the text, such as "de".
         title, author, description: metadata, plain text.
         css: style, without CMYK colours or `opacity`, which PDF/A and PDF/UA do not allow.
-        compact_css: styles that are added, one after the other, to a document with one page more than `pages`, until
-            it fits.
-        pages: number of pages that `compact_css` is for.
+        compact_css: styles that are added, one after the other, to a document whose last page is nearly empty, until
+            it has a page less; if it never has, it stays as it is.
         when: creation date, with a time zone; by default now.
         attach: file to attach.
 
@@ -97,14 +98,21 @@ def render(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint does not close its colour profile
             document = page.render(stylesheets=styles, font_config=tools.fonts, pdf_variant=_VARIANT)
-            for further in compact_css if len(document.pages) == pages + 1 else ():
+            for further in compact_css if _ends_early(document) else ():
                 styles.append(tools.weasyprint.CSS(string=further))
                 compact = page.render(stylesheets=styles, font_config=tools.fonts, pdf_variant=_VARIANT)
-                if len(compact.pages) <= pages:
+                if len(compact.pages) < len(document.pages):
                     document = compact
                     break
             pdf = document.write_pdf(pdf_variant=_VARIANT, uncompressed_pdf=True)  # save_pdf compresses it, faster
     return _completed(pdf, attach, moment)
+
+
+def _ends_early(document: Any) -> bool:
+    """Whether the last of a few pages has so little on it that a more compact style may do without it."""
+    page = document.pages[-1]._page_box
+    body = page.children[0].children[0]  # of the element html; the boxes in the margins follow it
+    return 1 < len(document.pages) <= _MAX_COMPACT_PAGES and body.height < _FEW * page.height
 
 
 def _document(html: Markup, lang: str, title: str, author: str, description: str, when: datetime.datetime) -> str:

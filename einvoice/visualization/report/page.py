@@ -56,7 +56,6 @@ def report_pdf(
         description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
         css=_style(lang, assessment),
         compact_css=[_css("compact.css")],
-        pages=2,
         when=moment,
         attach=record(result, lang, moment, found, assessment),
     )
