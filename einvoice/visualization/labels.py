@@ -97,7 +97,7 @@ def code_text(codes: str, code: str, lang: Language) -> str:
     >>> code_text("countries", "DE", "en"), code_text("reference_types", "ABZ", "en")
     ('Germany', 'Vehicle licence number (ABZ)')
     >>> code_text("reference_types", "AQA", "de"), code_text("countries", "??", "de")
-    ('AQA (Code nach UNTDID 1153)', '??')
+    ('Code AQA nach UNTDID 1153', '??')
     """
     if name := meaning(codes, code, lang):
         return f"{name} ({code})" if codes in _WITH_CODE else name

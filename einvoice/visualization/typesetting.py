@@ -53,9 +53,11 @@ h1 { bookmark-level: 1 }
 h2 { bookmark-level: 2 }
 h3 { bookmark-level: 3 }
 """
-#: Number of pages up to which a document is made more compact, and the share of the last page that this can save.
+#: Number of pages up to which a document is made more compact, and what this can save: a share of a page for each page
+#: before the last, and at most a share of the last.
 _MAX_COMPACT_PAGES: Final = 6
-_FEW: Final = 0.4
+_SAVED_PER_PAGE: Final = 0.4
+_MAX_SAVED: Final = 0.6
 _DOCTYPE: Final = "<!doctype html>"
 _CREATOR: Final = "einvoice"
 # Pango's font maps are not thread-safe.
@@ -110,9 +112,10 @@ def render(
 
 def _ends_early(document: Any) -> bool:
     """Whether the last of a few pages has so little on it that a more compact style may do without it."""
-    page = document.pages[-1]._page_box
-    body = page.children[0].children[0]  # of the element html; the boxes in the margins follow it
-    return 1 < len(document.pages) <= _MAX_COMPACT_PAGES and body.height < _FEW * page.height
+    *before, last = document.pages
+    body = last._page_box.children[0].children[0]  # of the element html; the boxes in the margins follow it
+    saved = min(_SAVED_PER_PAGE * len(before), _MAX_SAVED)
+    return len(before) < _MAX_COMPACT_PAGES and body.height < saved * last._page_box.height
 
 
 def _document(html: Markup, lang: str, title: str, author: str, description: str, when: datetime.datetime) -> str:

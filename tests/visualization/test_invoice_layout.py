@@ -9,7 +9,7 @@ import einvoice
 from einvoice.visualization import invoice_pdf
 from einvoice.visualization.markup import Markup
 from einvoice.visualization.typesetting import render
-from tests.helpers.business_drafts import invoice, line
+from tests.helpers.business_drafts import DRAFTS, invoice, line
 
 A_PAGE = "@page { size: 100mm 100mm; margin: 0 } p { margin: 0; font-size: 10mm; line-height: 1 }"
 
@@ -29,7 +29,7 @@ def test_nearly_empty_last_page_is_saved(pages):
     smaller = "p { line-height: .8 }"
     assert page_count(10 * pages - 9, smaller) == pages - 1
     assert page_count(10 * pages - 9) == pages
-    assert page_count(10 * pages - 1, smaller) == pages, "a filled last page is not in the way"
+    assert page_count(10 * pages - 1, smaller) == pages, "the last page is full"
 
 
 def test_each_further_style_is_tried():
@@ -50,3 +50,11 @@ def test_totals_follow_rows_on_their_page(rows):
     assert len(pages) == 2
     assert f"Artikel {rows - 2:03}" in page
     assert f"Artikel {rows - 1:03}" in page
+
+
+def test_heading_and_rate_do_not_break_beside_a_short_text():
+    generated = einvoice.generate(DRAFTS["small business, § 19 UStG"], "CII")
+    (page,) = page_texts(invoice_pdf(generated.invoice, "fr"))
+    lines = page.replace("\u00a0", " ").splitlines()
+    assert any("Prix unitaire EUR" in it for it in lines)
+    assert any("0 % exonéré" in it for it in lines)

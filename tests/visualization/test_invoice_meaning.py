@@ -314,7 +314,7 @@ def test_codes_of_further_content_are_in_words():
     assert ("Line 1: Additional document: Document type", "Delivery note (270)") in known
     assert "Vehicle licence number (ABZ)" in [text for _, text in known]
     others = further(cii(("<ram:SpecifiedLineTradeAgreement>", REFERENCES.format("999", "AQA"))), "de")
-    assert {"999 (Code nach UNTDID 1001)", "AQA (Code nach UNTDID 1153)"} <= {text for _, text in others}
+    assert {"Code 999 nach UNTDID 1001", "Code AQA nach UNTDID 1153"} <= {text for _, text in others}
 
 
 def test_further_content_says_what_a_number_is_of():

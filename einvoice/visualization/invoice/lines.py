@@ -38,8 +38,9 @@ def invoice_lines(context: PageContext) -> Markup:
     texts: list[list[str]] = []
     for line, depth, parent in _ordered(context.invoice.lines):
         cells = _cells(context, line)
-        texts.append([cells[0] if len(cells[0]) <= _MAX_IDENTIFIER else "", "", *cells[1:]])
-        rows.append(_row(context, line, depth, parent, cells))
+        item = _item(context, line, parent)
+        texts.append([cells[0] if len(cells[0]) <= _MAX_IDENTIFIER else "", max(item, key=len), *cells[1:]])
+        rows.append(_row(line, depth, item, cells))
     if not rows:
         return EMPTY
     columns = [Column(_title(context, number), is_number) for number, is_number in _COLUMNS]
@@ -83,12 +84,16 @@ def _cells(context: PageContext, line: Line) -> list[str]:
     ]
 
 
-def _row(context: PageContext, line: Line, depth: int, parent: Line | None, cells: Sequence[str]) -> Markup:
-    context.mark_shown(line.item.name)
+def _item(context: PageContext, line: Line, parent: Line | None) -> list[str]:
+    """Return the name of the item and the details below it."""
+    return [context.text(line.item.name), *_details(context, line, parent)]
+
+
+def _row(line: Line, depth: int, item: Sequence[str], cells: Sequence[str]) -> Markup:
     identifier, *numbers = cells
-    name, details = context.text(line.item.name), list(_details(context, line, parent))
-    item = tag("td", tag("p", name, class_="item"), *details) if details else tag("td", name, class_="item")
-    row = (tag("td", identifier), item, *(tag("td", it, class_="n") for it in numbers))
+    name, *details = item
+    text = tag("td", tag("p", name, class_="item"), *details) if details else tag("td", name, class_="item")
+    row = (tag("td", identifier), text, *(tag("td", it, class_="n") for it in numbers))
     classes = f"below below{min(depth, _MAX_DEPTH)}" if depth else ""
     if not _is_counted(line):
         classes = f"{classes} uncounted".strip()

@@ -12,7 +12,7 @@ _PAGE: Final = 165.0
 _CHARACTER: Final = 1.82
 _HEAD_CHARACTER: Final = 1.6
 _SPACE: Final = 2.6
-#: Minimum width of a text column, and the one that it keeps while nothing breaks in a number column (mm).
+#: Minimum width of a text column, and the one that a long text keeps before anything breaks in a number column (mm).
 _MIN_TEXT: Final = 38.0
 _WIDE_TEXT: Final = 68.0
 
@@ -37,7 +37,7 @@ def table(
     Args:
         columns: of the table.
         rows: the rows as HTML.
-        texts: the texts of the cells that are not to break, by row; they decide the widths of the number columns.
+        texts: the texts of the cells, by row; they decide the widths of the columns. "" where a number may break.
         class_: CSS class.
     """
     widths = tag("colgroup", *(Markup(f'<col style="width:{width:.1f}mm"/>') for width in _widths(columns, texts)))
@@ -52,7 +52,7 @@ def _widths(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[f
     """
     text_columns = sum(not it.is_number for it in columns) or 1
     needed = _needed(columns, texts, len)
-    if _PAGE - sum(needed) < _WIDE_TEXT * text_columns:
+    if _PAGE - sum(needed) < _wanted(columns, texts):
         needed = _needed(columns, texts, _longest_word)
     rest = _PAGE - sum(needed)
     if rest < _MIN_TEXT * text_columns:  # the numbers are too long: they share what the texts leave
@@ -60,6 +60,14 @@ def _widths(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[f
         needed = [width * scale for width in needed]
         rest = _MIN_TEXT * text_columns
     return [width or rest / text_columns for width in needed]
+
+
+def _wanted(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> float:
+    """Return the width that the text columns need, each at least the minimum and at most that of a long text."""
+    longest = (
+        max((len(row[number]) for row in texts), default=0) for number, it in enumerate(columns) if not it.is_number
+    )
+    return sum(min(max(it * _CHARACTER + _SPACE, _MIN_TEXT), _WIDE_TEXT) for it in longest)
 
 
 def _needed(columns: Sequence[Column], texts: Sequence[Sequence[str]], length: Callable[[str], int]) -> list[float]:

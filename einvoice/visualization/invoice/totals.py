@@ -159,8 +159,8 @@ def vat(context: PageContext) -> Markup:
         Column(amount_heading(context, "BT-117"), is_number=True),
     ]
     rows = [tag("tr", name, *(tag("td", it, class_="n") for it in numbers)) for name, numbers in found]
-    numbers = [["", *numbers] for _, numbers in found]
-    return section(context.label("vat"), table(columns, rows, numbers), class_=_kept(rows))
+    texts = [[name, *numbers] for name, numbers in found]
+    return section(context.label("vat"), table(columns, rows, texts), class_=_kept(rows))
 
 
 def _kept(rows: Sequence[Markup]) -> str:
