@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from einvoice import codelists
 from einvoice.localization import Language, Messages
 from einvoice.model import terms
 
@@ -29,20 +30,17 @@ _WITH_CODE: Final = (
     "text_blocks",
     "transport_modes",
 )
-#: The lists that tables have only the common codes of: a code without a name is shown with the name of its list.
+#: The lists that tables have only the common codes of, and the code list with all of them, if there is one. A code
+#: without a name is shown with the name of its list.
 _LISTS: Final = {
-    "allowance_reasons": "UNTDID 5189",
-    "charge_reasons": "UNTDID 7161",
-    "document_types": "UNTDID 1001",
-    "invoice_types": "UNTDID 1001",
-    "languages": "ISO 639",
-    "line_actions": "UNTDID 1229",
-    "note_subjects": "UNTDID 4451",
-    "party_roles": "UNTDID 3035",
-    "payment_means": "UNTDID 4461",
-    "reference_types": "UNTDID 1153",
-    "text_blocks": "ZUGFeRD",
-    "vat_categories": "UNTDID 5305",
+    "charge_reasons": ("UNTDID 7161", "charge_reasons"),
+    "document_types": ("UNTDID 1001", ""),
+    "languages": ("ISO 639", "languages"),
+    "line_actions": ("UNTDID 1229", "line_statuses"),
+    "note_subjects": ("UNTDID 4451", "note_subjects"),
+    "party_roles": ("UNTDID 3035", ""),
+    "payment_means": ("UNTDID 4461", "payment_means"),
+    "reference_types": ("UNTDID 1153", "reference_types"),
 }
 #: A table whose names complete another one.
 _FURTHER: Final = {"document_types": "invoice_types"}
@@ -94,14 +92,19 @@ def meaning(codes: str, code: str, lang: Language) -> str | None:
 def code_text(codes: str, code: str, lang: Language) -> str:
     """Return the name of a code, with the code if readers need it; a code without a name, with that of its list.
 
+    A code that is in no list remains as it is.
+
     >>> code_text("countries", "DE", "en"), code_text("reference_types", "ABZ", "en")
     ('Germany', 'Vehicle licence number (ABZ)')
-    >>> code_text("reference_types", "AQA", "de"), code_text("countries", "??", "de")
+    >>> code_text("reference_types", "AQA", "de"), code_text("reference_types", "??", "de")
     ('Code AQA nach UNTDID 1153', '??')
     """
     if name := meaning(codes, code, lang):
         return f"{name} ({code})" if codes in _WITH_CODE else name
-    return label("code_of_list", lang).format(code=code, list=_LISTS[codes]) if codes in _LISTS else code
+    title, complete = _LISTS.get(codes, ("", ""))
+    if not title or (complete and code not in codelists.codes(complete)):
+        return code
+    return label("code_of_list", lang).format(code=code, list=title)
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from lxml import html as parser
 import einvoice
 from einvoice.localization import Messages
 from einvoice.model.iteration import filled
-from einvoice.model.values import Amount, Code, Date, Identifier, Text
+from einvoice.model.values import Amount, Code, Date, Identifier, Quantity, Text
 from einvoice.resources import rules_folder
 from einvoice.visualization import invoice_pdf
 from einvoice.visualization.invoice.context import PageContext
@@ -321,6 +321,35 @@ def test_further_content_says_what_a_number_is_of():
     rows = further(cii(("<ram:SpecifiedLineTradeAgreement>", REFERENCES.format("270", "ABZ"))))
     assert ("Pos. 1: Bestellung: Nummer", "B-7") in rows
     assert ("Pos. 1: Weitere Unterlage: Positionsnummer", "1.4") in rows
+
+
+def test_kind_of_an_object_is_in_words():
+    """Its scheme in UBL (BT-18-1, BT-128-1) is a code of UNTDID 1153."""
+    invoice = full_invoice()
+    (found,) = (it for it in invoice.documents if it.identifier_term == "BT-18")
+    found.identifier = Identifier("M-7", {"schemeID": "AVE"})
+    found.reference_type = Code("")
+    assert texts(invoice, "//tr[th='Abgerechnetes Objekt']/td") == ["M-7 · Messstelle (AVE)"]
+    found.identifier = Identifier("M-7", {"schemeID": "XX"})
+    assert texts(invoice, "//tr[th='Abgerechnetes Objekt']/td") == ["M-7 · XX"], "it is in no list"
+
+
+def test_each_way_to_pay_is_a_table():
+    invoice = full_invoice()
+    invoice.payment_means = [invoice.payment_means[0]] * 2
+    tables = page(invoice).xpath("//section[@class='payment']/table")
+    assert [table.xpath("count(.//th[.='Zahlungsart'])") for table in tables] == [1, 1]
+
+
+def test_base_quantity_of_one_is_not_repeated():
+    """Neither where both quantities have no unit."""
+    invoice = full_invoice()
+    line = invoice.lines[0]
+    line.quantity, line.price.base_quantity = Quantity("5"), Quantity("1")
+    shown = texts(invoice, "//table[@class='lines']//tr[td][1]/td")[3]
+    assert "/" not in shown
+    line.price.base_quantity = Quantity("2")
+    assert texts(invoice, "//table[@class='lines']//tr[td][1]/td")[3].endswith("/ 2")
 
 
 @pytest.mark.parametrize(

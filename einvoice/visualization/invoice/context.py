@@ -185,6 +185,18 @@ class PageContext:
         text = self.text(value, codes)
         return [(self.label_of(value), text)] if text else []
 
+    def reference(self, document: Any) -> list[str]:
+        """Return the identifier of a referenced document or object and, in words, what kind of reference it is.
+
+        In UBL, the scheme of the identifier is the kind.
+        """
+        texts = []
+        for it in _occurrences(document.identifier):
+            scheme = it.scheme if isinstance(it, Identifier) else None
+            texts += [self._one(it, "", currency=False, scheme=False), self.code("reference_types", scheme or "")]
+        texts.append(self.text(document.reference_type, "reference_types"))
+        return [it for it in dict.fromkeys(texts) if it]
+
     def period(self, start: Any, end: Any) -> str:
         """Return a period as text."""
         first, last = self.text(start), self.text(end)

@@ -26,7 +26,7 @@ _COLUMNS: Final = (
 _AMOUNTS: Final = ("BT-146", "BT-131")
 _MAX_DEPTH: Final = 6
 _MAX_IDENTIFIER: Final = 14
-"""Length of a line identifier (characters) up to which it widens its column."""
+"""Length (characters) up to which a line identifier widens its column; a longer one breaks."""
 #: Element of a part of a bundle (BG-X-1), and its elements that need no label.
 _BUNDLE: Final = "IncludedReferencedProduct"
 _BUNDLE_NAMES: Final = ("Name", "UnitQuantity")
@@ -39,7 +39,7 @@ def invoice_lines(context: PageContext) -> Markup:
     for line, depth, parent in _ordered(context.invoice.lines):
         cells = _cells(context, line)
         item = _item(context, line, parent)
-        texts.append([cells[0] if len(cells[0]) <= _MAX_IDENTIFIER else "", max(item, key=len), *cells[1:]])
+        texts.append([cells[0][:_MAX_IDENTIFIER], max(item, key=len), *cells[1:]])
         rows.append(_row(line, depth, item, cells))
     if not rows:
         return EMPTY
@@ -118,7 +118,8 @@ def vat_text(context: PageContext, tax: Any) -> str:
 def _price(context: PageContext, line: Line) -> str:
     price = context.text(line.price.net)
     base = line.price.base_quantity
-    if price and base and base.number == 1 and (base.unit or line.quantity.unit) == line.quantity.unit:
+    unit = line.quantity.unit or ""
+    if price and base and base.number == 1 and (base.unit or unit) == unit:
         context.mark_shown(base)  # one unit is the default
         return price
     return " / ".join(filter(None, (price, context.text(base))))
@@ -190,8 +191,7 @@ def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
     yield from context.rows(line, "order_line", "accounting_reference")
     for document in line.documents:
         context.mark_shown(document.type_code)
-        kind = context.text(document.reference_type, "reference_types")
-        yield from context.row("BT-128", ", ".join(filter(None, (context.text(document.identifier), kind))))
+        yield from context.row("BT-128", ", ".join(context.reference(document)))
     yield from _prices(context, line)
 
 

@@ -43,15 +43,14 @@ def payment(context: PageContext) -> Markup:
     """Return the payment section; '' if there is no payment data."""
     invoice = context.invoice
     terms = [_terms(context, it) for it in invoice.payment_terms]
-    rows: list[Row] = []
-    for means in invoice.payment_means:
-        rows += _means(context, means)
+    *others, rows = [_means(context, it) for it in invoice.payment_means] or [[]]
     rows += context.rows(invoice, "remittance_information")
     for it in invoice.payment_terms:
         rows += context.rows(it, "mandate_reference")
     rows += _creditor(context)
     notes = [meaning.of_payment(context), *(paragraph(text) for text in terms if text)]
-    return section(context.label("payment"), *notes, key_value_table(rows, "facts wide"), class_="payment")
+    tables = [key_value_table(it, "facts wide") for it in (*others, rows)]
+    return section(context.label("payment"), *notes, *tables, class_="payment")
 
 
 def _terms(context: PageContext, terms: Any) -> str:
@@ -150,12 +149,12 @@ def _means(context: PageContext, means: Any) -> list[Row]:
     rows = context.coded(means, "code", "payment_means")
     rows += context.rows(means, "description")
     transfers = (means.credit_transfer, *means.credit_transfer.more) if means.credit_transfer else ()
-    if transfers and not any(it.name for it in transfers):
-        rows += context.row("BT-85", context.text(context.invoice.payee.name))
     for transfer in transfers:
         rows += _account(context, transfer.identifier)
         rows += _account(context, transfer.proprietary_identifier)
         rows += context.rows(transfer, "name")
+    if transfers and not any(it.name for it in transfers):
+        rows += context.row("BT-85", context.text(context.invoice.payee.name))
     rows += context.rows(means, "service_provider")
     if means.card:
         rows += context.rows(means.card, "number", "holder")

@@ -37,11 +37,9 @@ def _documents(context: PageContext, *, is_attached: bool) -> list[Row]:
 def _document(context: PageContext, document: Document) -> list[Row]:
     """Return a document under its name: its description, or else its identifier, each once."""
     context.mark_shown(document.type_code)
-    kind = context.text(document.reference_type, "reference_types")
-    identifier = context.text(document.identifier)
-    names = [context.text(document.description), identifier, kind]
-    texts = [*names, *(context.text(it) for it in (document.location, document.attachment))]
-    text = distinct(*texts, separator=" · ")
+    reference = " · ".join(context.reference(document))
+    others = map(context.text, (document.location, document.attachment))
+    text = distinct(context.text(document.description), reference, *others, separator=" · ")
     return [(context.label(document.identifier_term), text)] if text else []
 
 
