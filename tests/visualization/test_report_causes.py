@@ -2,10 +2,12 @@
 
 import dataclasses
 import datetime
+import io
 import re
 import shutil
 import subprocess
 
+import pypdf
 import pytest
 from lxml import html as parser
 
@@ -158,6 +160,15 @@ def test_no_page_but_the_last_is_half_empty(result, count, tmp_path):
     fewer = dataclasses.replace(result, findings=result.findings[-count:])
     pages = word_positions(einvoice.report_pdf(fewer, "de", when=WHEN, causes=()), tmp_path)
     assert min(pages[:-1], default=1) > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", range(5, 13))
+def test_what_to_do_is_on_the_page_of_its_finding(result, count):
+    fewer = dataclasses.replace(result, findings=result.findings[-count:])
+    reader = pypdf.PdfReader(io.BytesIO(einvoice.report_pdf(fewer, "de", when=WHEN, causes=())))
+    texts = [page.extract_text().strip().splitlines() for page in reader.pages[1:]]
+    assert not any(it.startswith("Was zu tun ist:") for lines in texts for it in lines[:2])
 
 
 @pytest.mark.slow

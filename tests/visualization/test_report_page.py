@@ -208,6 +208,13 @@ def with_text(unusual, document):
 
 
 @pytest.mark.slow
+def test_facts_fill_both_halves_where_the_invoice_states_nothing():
+    nothing = b'<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/>'
+    halves = tree(einvoice.validate(nothing), "de").xpath("//div[@class='half']")
+    assert len(halves) == 2
+    assert all(it.xpath(".//tr") for it in halves)
+
+
 @pytest.mark.parametrize("unusual", UNUSUAL_TEXTS)
 def test_document_text_is_escaped(unusual, sample):
     page = tree(with_text(unusual, sample("ubl-invoice.xml")), "de")

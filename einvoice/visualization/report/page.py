@@ -215,7 +215,10 @@ def _file(result: ValidationResult, lang: Language, when: datetime.datetime, wor
 
 
 def _pair(*halves: _Rows) -> Markup:
-    """Return two tables of facts side by side."""
+    """Return two tables of facts side by side; if one has no rows, each has half of the rows of the other."""
+    if not all(map(_facts, halves)):
+        rows = [row for half in halves for row in half if row[1]]
+        halves = (rows[::2], rows[1::2])
     return tag("div", *(tag("div", _facts(rows), class_="half") for rows in halves), class_="pair")
 
 
