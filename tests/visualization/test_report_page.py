@@ -343,13 +343,20 @@ def elements(node):
         yield from elements(child)
 
 
-def test_tables_have_rows_only_in_the_tag_tree(invalid):
-    """ISO 14289-1 (7.2): a table element contains rows and groups of rows, no other table."""
-    with pikepdf.open(io.BytesIO(einvoice.report_pdf(invalid, "de", when=WHEN))) as opened:
-        tables = [it for it in elements(opened.Root.StructTreeRoot) if it.S == "/Table"]
-        kinds = {str(child.S) for it in tables for child in it.K}
-    assert len(tables) >= 2
-    assert kinds <= {"/TR", "/THead", "/TBody", "/TFoot", "/Caption"}
+@pytest.mark.parametrize("is_assessed", [False, True])
+def test_tables_and_lists_have_only_their_parts_in_the_tag_tree(invalid, is_assessed):
+    """ISO 14289-1 (7.2): a table contains rows and groups of rows, no other table; an item its label and body."""
+    assessment = invalid.assessment() if is_assessed else None
+    pdf = einvoice.report_pdf(invalid, "de", when=WHEN, causes=(), assessment=assessment)
+    kinds = {"/Table": set(), "/LI": set()}
+    with pikepdf.open(io.BytesIO(pdf)) as opened:
+        for it in elements(opened.Root.StructTreeRoot):
+            if (kind := str(it.S)) in kinds:
+                kinds[kind] |= {str(child.S) for child in it.K}
+    assert "/TR" in kinds["/Table"] or "/TBody" in kinds["/Table"]
+    assert kinds["/Table"] <= {"/TR", "/THead", "/TBody", "/TFoot", "/Caption"}
+    assert kinds["/LI"] <= {"/Lbl", "/LBody"}
+    assert bool(kinds["/LI"]) == is_assessed, "the classes of errors are a list"
 
 
 @pytest.mark.slow

@@ -18,16 +18,17 @@ _CODE: Final = re.compile(r"((?:[A-Z][A-Z0-9]*-)+[\w-]+)")
 def box(assessment: Assessment, lang: Language) -> Markup:
     """Return the statement, the steps, the classes of the errors, and the missing items."""
     classes = [
-        tag("li", tag("strong", it.name), ": ", *_codes(it.codes), tag("p", it.meaning))
+        tag("li", tag("strong", it.name), ": ", *_codes(it.codes), Markup("<br/>"), it.meaning)
         for it in assessment.classes(lang)
     ]
+    steps = [_step(number, text) for number, text in enumerate(assessment.steps(lang), 1)]
     law = assessment.law
     return tag(
         "section",
         tag("h2", law.text("title", lang)),
         *_statement(assessment.sentences(lang)),
         tag("h3", law.text("steps", lang)),
-        tag("table", *(_step(number, text) for number, text in enumerate(assessment.steps(lang), 1)), class_="steps"),
+        tag("table", tag("tbody", *steps), class_="steps"),
         _listed("errors", classes, assessment, lang),
         *(tag("p", text) for text in assessment.remarks(lang)),
         _listed("items", [tag("li", text) for text in assessment.missing(lang)], assessment, lang),
