@@ -324,6 +324,23 @@ def test_code_of_the_other_list_of_reasons(
     assert unknown.situation == ""
 
 
+@pytest.mark.parametrize(
+    ("code", "pattern"),
+    [
+        ("BR-CL-23", '(unitCode=")[^"]+'),
+        ("BR-CL-17", "(<cac:TaxCategory>\\s*<cbc:ID>)[^<]+"),
+        ("BR-CL-18", "(<cac:ClassifiedTaxCategory>\\s*<cbc:ID>)[^<]+"),
+    ],
+)
+def test_exemption_code_belongs_in_the_vat_breakdown(code: str, pattern: str) -> None:
+    finding = finding_of(code, replaced(UBL, pattern, r"\g<1>VATEX-EU-IC"))
+    for lang in ("de", "en", "fr"):
+        assert "VATEX-EU-IC" in finding.title(lang)
+        assert "BT-121" in finding.fix(lang)
+    unknown = finding_of(code, replaced(UBL, pattern, r"\g<1>VATEX-XX"))
+    assert "BT-121" not in unknown.fix("en")
+
+
 @pytest.mark.parametrize("lang", ["de", "en", "fr"])
 @pytest.mark.parametrize("code", ["381", "999"])
 def test_credit_note_code_is_not_offered_for_an_invoice(code: str, lang: Language) -> None:
