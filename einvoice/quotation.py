@@ -7,6 +7,10 @@ from typing import Final
 MAX_QUOTED_LENGTH = 40
 """Maximum number of characters of document text quoted in an error message."""
 
+MAX_IDENTIFIER_LENGTH: Final = 140
+"""Document text up to this length is shown as it is; the identifiers of specifications are shorter."""
+_EXCERPT_LENGTH: Final = 60
+
 _BLANKS: Final = " \t\r\n"
 _SPACES: Final = " +"
 _LINE_END: Final = "\r\n?"
@@ -26,6 +30,15 @@ def quote(text: str, *, limit: int = MAX_QUOTED_LENGTH, keep_end: bool = False) 
     if len(text) > limit:
         text = "…" + text[1 - limit :] if keep_end else text[: limit - 1] + "…"
     return visible(text)
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text that is longer than any identifier; a shorter one is unchanged.
+
+    >>> excerpt("SEPA " * 40)
+    'SEPA SEPA SEPA SEPA SEPA SEPA SEPA SEPA SEPA SEPA SEPA SEPA…'
+    """
+    return text if len(text) <= MAX_IDENTIFIER_LENGTH else text[: _EXCERPT_LENGTH - 1].rstrip() + "…"
 
 
 def visible(text: str) -> str:

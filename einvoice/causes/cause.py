@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.causes.applicability import QUESTION
-from einvoice.causes.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
+from einvoice.causes.change import Change, capitalized, fault, in_lines, term_label
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.terms import is_plural, term, terms
-from einvoice.quotation import quote
+from einvoice.quotation import excerpt, visible
 from einvoice.result import Finding, Location
 
 _TEXTS: Final = Messages("einvoice.causes", "causes")
@@ -87,9 +87,9 @@ class Cause:
             return ""
         words = _TEXTS[lang]
         key = "meant" if kind == "set" else f"choice_{steps[0].term}"
-        values = [words["value"].format(text=quote(step.after, limit=MAX_VALUE)) for step in steps]
+        values = [words["value"].format(text=visible(excerpt(step.after))) for step in steps]
         listed = words["either"].format(others=", ".join(values[:-1]), last=values[-1])
-        stated = quote(before.strip(), limit=MAX_VALUE)
+        stated = visible(excerpt(before.strip()))
         pattern = words[key if key in words else "choice"]
         return pattern.format(place=capitalized(place), before=stated, alternatives=listed)
 

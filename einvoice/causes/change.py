@@ -16,7 +16,7 @@ from einvoice.localization.formatting import format_date, format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
 from einvoice.model.values import Value
-from einvoice.quotation import quote, visible
+from einvoice.quotation import MAX_IDENTIFIER_LENGTH, excerpt, visible
 from einvoice.reconciliation.readings import readings
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.result import Finding
@@ -25,8 +25,6 @@ _TEXTS: Final = Messages("einvoice.causes", "changes")
 _PROOF: Final = Messages("einvoice.causes", "display")
 MAX_QUOTED: Final = 60
 """Maximum number of characters of a quoted identifier or name."""
-MAX_VALUE: Final = 160
-"""Maximum number of characters of a quoted value; the identifiers of specifications are shorter."""
 _SHARED: Final = 20
 """Number of characters before the first difference of two long values that are quoted."""
 _CURRENCY: Final = "currencyID"
@@ -232,7 +230,7 @@ def _prose(number: str, text: str, lang: Language) -> str:
         return format_date(day, lang)
     decimals = 2 if datatype == _AMOUNT else 0
     prose = _formatted(text, lang, decimals=decimals) if datatype in _NUMBERS else text
-    return quote(text, limit=MAX_VALUE) if prose == text else prose  # the blanks in a formatted number are ours
+    return visible(excerpt(text)) if prose == text else prose  # the blanks in a formatted number are ours
 
 
 def _day(text: str) -> datetime.date | None:
@@ -343,11 +341,11 @@ def _quotable(before: str, after: str) -> tuple[str, str]:
     >>> _quotable("a" * 200 + "b", "a" * 200 + "c")
     ('…aaaaaaaaaaaaaaaaaaaab', '…aaaaaaaaaaaaaaaaaaaac')
     """
-    if max(len(before), len(after)) > MAX_VALUE and before and after:
+    if max(len(before), len(after)) > MAX_IDENTIFIER_LENGTH and before and after:
         shared = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
         if start := max(0, shared - _SHARED):
             before, after = f"…{before[start:]}", f"…{after[start:]}"
-    return quote(before, limit=MAX_VALUE), quote(after, limit=MAX_VALUE)
+    return visible(excerpt(before)), visible(excerpt(after))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from einvoice.code_catalog.operand_texts import operand_text
 from einvoice.localization import Language, choose, fallbacks
 from einvoice.model.terms import name as name_of_term
 from einvoice.model.terms import terms
+from einvoice.quotation import excerpt
 
 _QUOTED: Final = r"([„“]|« |)\{([\w.]+)\}([“”]| »|)"
 _REPEATED: Final = r"(\([^()]+\)) \1"
@@ -147,7 +148,7 @@ class CatalogEntry(NamedTuple):
             shown = show(values[it.name], _context(it.name, values), language) if it.name in values else ""
             shown = shown or _of_terms(it.name, values, language)
             if shown.strip():
-                filled += it.before, shown, it.after, it.following
+                filled += it.before, excerpt(shown) if it.is_quoted else shown, it.after, it.following
                 continue
             words = missing(it.name, values, language, it.preceding)
             if it.before and it.after:
@@ -174,6 +175,11 @@ class _Placeholder(NamedTuple):
     after: str
     preceding: str
     following: str
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the value is between quotation marks: document text, not a list such as that of line numbers."""
+        return bool(self.before and self.after) or self.preceding.rstrip().endswith("«")
 
 
 @functools.lru_cache(maxsize=4096)

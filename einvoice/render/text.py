@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from einvoice.code_catalog.formatting import show
 from einvoice.localization import Language, Messages
-from einvoice.quotation import quote
+from einvoice.quotation import excerpt, quote
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
 from einvoice.result.validation import ValidationResult
@@ -212,14 +212,15 @@ def _compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str, str]
     if values.get("difference") == 0:
         return
     if "raw_text" in values:
-        yield "actual", values["raw_text"], LABELS[lang]["quote"].format(values["raw_text"])
+        notation = excerpt(values["raw_text"])
+        yield "actual", notation, LABELS[lang]["quote"].format(notation)
         return
     names: tuple[str, ...] = NUMBERS
     if (text := values.get("found")) and isinstance(text, str) and finding.explains("found"):
         yield "actual", quote(text), LABELS[lang]["quote"].format(quote(text))
         names = tuple(name for name in names if name != "actual")
     for name in names:
-        text = show(values[name], values, lang).strip() if name in values else ""
+        text = excerpt(show(values[name], values, lang).strip()) if name in values else ""
         if text:
             yield name, text, text
 

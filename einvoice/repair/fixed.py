@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from einvoice.causes.cause import Cause
-from einvoice.causes.change import MAX_VALUE, Change
+from einvoice.causes.change import Change
 from einvoice.causes.display import incomplete
 from einvoice.editing.diff import unified
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.quotation import quote
+from einvoice.quotation import excerpt, visible
 from einvoice.reconciliation.amounts import in_currency
 from einvoice.render.text import LABELS, counts, verdict
 from einvoice.result import ValidationResult
@@ -132,7 +132,7 @@ def _amount(value: Any, lang: Language) -> str:
     """Return an amount with the marks of the language, as it is written if it is none, and a dash if it is missing."""
     if value.number is not absent:
         return format_number(value.number, lang, decimals=2)
-    return quote(value.raw.strip(), limit=MAX_VALUE) if value is not absent else "–"
+    return visible(excerpt(value.raw.strip())) if value is not absent else "–"
 
 
 def _located(cause: Cause, lang: Language) -> str:

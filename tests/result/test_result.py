@@ -97,7 +97,7 @@ def test_text_of_a_permitted_finding_does_not_say_that_it_is_forbidden():
 def test_text_of_a_finding_in_a_document_of_another_standard_says_when_it_matters():
     finding = make_finding(standard="Peppol PINT")
     assert finding.title("en") == f"By EN 16931 alone: {make_finding().title('en')}"
-    assert finding.fix("en").startswith("If Peppol PINT applies, change nothing. Only if ")
+    assert finding.fix("en").startswith("If Peppol PINT applies, change nothing. The following applies only if ")
     assert finding.fix("en").endswith(make_finding().fix("en"))
 
 

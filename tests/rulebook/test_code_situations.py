@@ -11,6 +11,7 @@ import einvoice
 from einvoice.code_catalog import catalog
 from einvoice.codelists import by_name, codes, meanings
 from einvoice.facturx.rules import profile_rules
+from einvoice.render.text import compared_text
 from einvoice.resources import shipped
 from einvoice.result import Finding, Language
 from einvoice.rulebook.syntax_rules.checks import choice
@@ -500,3 +501,14 @@ def test_texts_mean_their_codes() -> None:
     assert countries["e"] == "ES"
     assert countries["deutschland"] == "DE"
     assert by_name("payment_means")["58"] == "58"
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+def test_texts_quote_the_beginning_of_a_long_value(lang: Language) -> None:
+    value = "Alle Preise in Euro " * 15
+    document = replaced(UBL, "(<cbc:DocumentCurrencyCode>)[^<]+", rf"\g<1>{value}")
+    finding = finding_of("BR-CO-15", document)
+    result = einvoice.validate(document.encode(), lang=lang)
+    for text in (finding.explanation(lang), compared_text(finding, lang), *(it.text(lang) for it in result.causes())):
+        assert value[:40] in text
+        assert value[:80] not in text
