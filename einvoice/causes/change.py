@@ -85,7 +85,8 @@ class Step:
         after: new text.
         reason: why an element is removed, if that can be seen from it: "empty", "repeated", or "same" if another
             group has the same content; "further" if a group is added to others of its kind; "allowance" or "charge"
-            if the charge indicator is changed so that its group is one; otherwise "".
+            if the charge indicator is changed so that its group is one; "gross" if a net amount is changed that is the
+            new one plus VAT; otherwise "".
         contents: what each added or combined group contains; amount and reason of the group of a charge indicator.
         other: business term whose value is exchanged with that of `term`; "" for other edits.
     """
@@ -382,8 +383,9 @@ class Change:
     @property
     def is_doubtful(self) -> bool:
         """Whether it replaces a number, or takes an element for another one, which the invoice does not prove."""
-        is_open = any(it.kind == "rename" or (it.kind == "set" and it.is_number) for it in self.steps)
-        return self.applicability is QUESTION and is_open
+        numbers = [it for it in self.steps if it.kind == "set" and it.is_number and it.reason != "gross"]
+        is_open = numbers or any(it.kind == "rename" for it in self.steps)
+        return self.applicability is QUESTION and bool(is_open)
 
     def text(self, lang: Language | None = None) -> str:
         """Return what to change, in one sentence."""

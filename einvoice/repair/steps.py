@@ -22,10 +22,11 @@ from einvoice.editing.edits import (
     SetText,
 )  # fmt: skip
 from einvoice.editing.finder import Finder
+from einvoice.model.calculation import round2
 from einvoice.model.iteration import repeats
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
-from einvoice.model.values import absent
+from einvoice.model.values import Amount, absent
 from einvoice.quotation import quote
 from einvoice.reconciliation.amounts import category_of
 from einvoice.repair.case import Case, plain_path
@@ -177,7 +178,18 @@ class Steps:
                 if (item := self._marked.get(element)) is not None:
                     yield _marking(item, _label(element), lines, before, edit.text)
                     return
-                yield Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
+                reason = "gross" if self._includes_vat(element, edit.text) else ""
+                kind = "set" if before.strip() else "fill"
+                yield Step(kind, term, _label(element), lines, before, edit.text, reason=reason)
+
+    def _includes_vat(self, element: Any, net: str) -> bool:
+        """Return whether the net amount of a line is, to the cent, a changed one plus the VAT of the line."""
+        line, amount = self._case.line_of(element), Amount(net).number
+        if line is None or line.net_amount.node is not element or amount is absent:
+            return False
+        rates = [tax.rate.number for tax in line.taxes if tax.rate.number is not absent and tax.rate.number > 0]
+        gross = [round2(amount * (100 + rate) / 100) for rate in rates]
+        return gross == [line.net_amount.number]
 
     def _has(self, group: str) -> bool:
         """Return whether the invoice has a group of this kind, of which it can have several."""

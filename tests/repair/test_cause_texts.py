@@ -132,6 +132,23 @@ def test_equal_errors_of_totals_that_do_not_follow_from_each_other():
     assert {cause.terms for cause in causes_of(document)} == {("BT-106",), ("BT-112",)}
 
 
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("de", "Nettobetrag (BT-131) in Position 1 ist „121,38“, also „102,00“ zuzüglich Umsatzsteuer (brutto)."),
+        ("en", "Invoice line net amount (BT-131) of line 1 is “121.38”, which is “102.00” plus VAT (gross)."),
+    ],
+)
+def test_net_amount_with_vat_is_called_gross(lang, said):
+    (cause,) = causes_of(UBL.replace(">102.00<", ">121.38<"), lang)
+    assert cause.text() == said
+
+
+def test_other_wrong_net_amounts_are_not_called_gross():
+    (cause,) = causes_of(UBL.replace(">102.00<", ">121.39<"), "en")
+    assert "gross" not in cause.text()
+
+
 @pytest.mark.parametrize("left", ["", "<cbc:InvoicedQuantity/>"])
 def test_quantity_is_asked_without_the_unit_of_the_other_lines(left):
     same = re.sub('unitCode="[^"]*"', 'unitCode="C62"', UBL)
