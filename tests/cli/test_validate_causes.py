@@ -27,6 +27,15 @@ def test_the_table_states_the_causes(faulty, lang, capsys):
     assert "→" in causes
 
 
+def test_the_only_cause_does_not_repeat_the_title_of_its_finding(sample, tmp_path, capsys):
+    path = tmp_path / "invoice.xml"
+    path.write_bytes(sample("ubl-invoice.xml").read_bytes().replace(b' unitCode="HUR"', b""))
+    main(["validate", str(path), "--causes", "--lang", "en"])
+    out = capsys.readouterr().out
+    assert "1 cause, 1 finding" in out
+    assert out.count("The unit of measure of a line is missing") == 1
+
+
 def test_causes_on_request_only(faulty, capsys):
     main(["validate", str(faulty), "--lang", "en"])
     assert "Causes" not in capsys.readouterr().out
