@@ -324,9 +324,12 @@ def unmapped(context: Context) -> Outcome:
     elements = [it for it in context.invoice.unmapped if context.reported.isdisjoint((it, *it.iterancestors()))]
     rules = context.selection.profile
     profile = {"profile": rules.title} if rules and rules.is_schema else {}  # the profile provides for the content
+    stated = next((it.note.raw for it in context.invoice.payment_terms if it.note.filled), "")
     found = FindingsByCode(_MAX_UNMAPPED)
     for it in elements:
         values = {**_names_of(it), **profile}
+        if "payment_terms" in values and stated:
+            values["stated"] = stated
         found.add(_UNMAPPED, "", partial(context.build.of_entry, _UNMAPPED, "file", it, values))
     return Outcome(found.findings())
 

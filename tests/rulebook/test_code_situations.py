@@ -253,9 +253,20 @@ OTHER = [
         "nothing needs to be changed",
     ),
     (
-        "payment_terms",
+        "stated",
         "CONTENT-UNCOVERED",
         replaced(profile("extended"), "</ram:SpecifiedTradePaymentTerms>", f"{DISCOUNT}\\g<0>"),
+        "(ApplicableTradePaymentDiscountTerms): EN 16931 has this payment term only as text",
+        "BT-20 reads “Zahlbar innerhalb von 14 Tagen.”. If that includes the term, no action is needed",
+    ),
+    (
+        "payment_terms",
+        "CONTENT-UNCOVERED",
+        replaced(
+            profile("extended"),
+            r"(?s)<ram:Description>[^<]*</ram:Description>\s*(</ram:SpecifiedTradePaymentTerms>)",
+            f"{DISCOUNT}\\g<1>",
+        ),
         "(ApplicableTradePaymentDiscountTerms): EN 16931 has this payment term only as text",
         "If BT-20 states it as text, no action is needed",
     ),
