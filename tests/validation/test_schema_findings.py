@@ -240,7 +240,9 @@ def test_finding_in_an_element_outside_of_en_16931_says_that_it_may_go(code: str
     finding = finding_of(code, document, before, added + before)
     surplus = finding.values["surplus"]
     assert f"<{surplus}" in added
-    assert finding.fix("en").startswith(f"EN 16931 does not use {surplus} here: leave the whole element out. The following ")
+    assert finding.fix("en").startswith(
+        f"EN 16931 does not use {surplus} here: leave the whole element out. The following "
+    )
 
 
 def test_copy_of_an_element_names_the_line_where_it_belongs() -> None:
