@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -211,9 +212,14 @@ class RedisServer:
         settings = ["--port", "0", "--unixsocket", self._socket, "--dir", self._folder, "--save", "", "--appendonly"]
         settings += ["no", "--maxmemory", "16mb", "--maxmemory-policy", "noeviction"]
         self.process = subprocess.Popen(["redis-server", *map(str, settings)], stdout=subprocess.DEVNULL)
-        while not self._socket.exists():
+        while not self._accepts():
             assert self.process.poll() is None, "redis-server exited"
             time.sleep(0.01)
+
+    def _accepts(self) -> bool:
+        """Whether somebody listens: the file of the socket appears a moment before."""
+        with socket.socket(socket.AF_UNIX) as client:
+            return client.connect_ex(str(self._socket)) == 0
 
     def stop(self) -> None:
         """End the process, which removes its socket."""
