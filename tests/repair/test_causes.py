@@ -260,6 +260,30 @@ def test_findings_about_the_same_missing_fact_are_one_question(sample, file, ele
     assert cause.to_dict()["missing"] == term
 
 
+@pytest.mark.parametrize(
+    ("code", "group"),
+    [
+        ("58", "<cac:PayeeFinancialAccount><cbc:ID>DE02120300000000202051</cbc:ID></cac:PayeeFinancialAccount>"),
+        (
+            "48",
+            "<cac:CardAccount><cbc:PrimaryAccountNumberID>1234</cbc:PrimaryAccountNumberID>"
+            "<cbc:NetworkID>VISA</cbc:NetworkID></cac:CardAccount>",
+        ),
+    ],
+    ids=["credit transfer", "card"],
+)
+def test_details_of_a_direct_debit_beside_another_payment_are_one_question(ubl, code, group):
+    stated = f"<cbc:PaymentMeansCode>{code}</cbc:PaymentMeansCode>{group}"
+    mandate = "<cac:PaymentMandate><cbc:ID>M-1</cbc:ID></cac:PaymentMandate>"
+    parts = re.compile("<cac:PaymentMeans>.*</cac:PaymentMeans>", re.DOTALL)
+    only, both = (parts.sub(f"<cac:PaymentMeans>{it}</cac:PaymentMeans>", ubl) for it in (stated, stated + mandate))
+    (cause,) = causes_of(both)
+    assert {"BR-DE-30", "BR-DE-31"} < {finding.code for finding in cause.findings}
+    (change,) = cause.changes
+    assert change.applicability is QUESTION
+    assert apply(both.encode(), change.edits) == only.encode()
+
+
 def test_different_missing_facts_are_different_causes(ubl):
     without = re.sub(r"\s*<cac:PostalAddress>.*?</cac:PostalAddress>", "", ubl, flags=re.DOTALL)
     assert [cause.missing for cause in causes_of(without)] == ["BG-5", "BG-8"]

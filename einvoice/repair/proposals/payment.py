@@ -15,10 +15,10 @@ from einvoice.repair.proposal import Proposal, Withdraw
 
 _TERMS: Final = {"BG-16", "BG-17", "BG-18", "BG-19", "BT-81", "BT-84", "BT-87", "BT-89", "BT-90", "BT-91"}
 _TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT = "30", "58", "59"
-_ONLY_TRANSFER: Final = "BR-DE-23-b"
-"""The rule that forbids details of a direct debit beside a credit transfer."""
 _CARDS: Final = ("48", "54", "55")
 """Bank card, credit card and debit card (UNTDID 4461)."""
+_WITHOUT_DEBIT: Final = {"BR-DE-23-b": (_TRANSFER, _SEPA_TRANSFER), "BR-DE-24-b": _CARDS}
+"""The rules that forbid details of a direct debit, and beside which codes."""
 _KNOWN: Final = (_TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT, *_CARDS)
 """The codes that need details of one kind."""
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
@@ -29,8 +29,8 @@ def proposals(case: Case) -> Iterator[Proposal]:
     """Yield proposals for payment means whose code a finding may be about, and that have the details of another one.
 
     None for means with the details of several, of which any may be wrong, nor for a code that needs none of them. An
-    account without a number says no code: its number is missing. Details of a direct debit beside credit transfers are
-    one proposal, wherever they stand.
+    account without a number says no code: its number is missing. Details of a direct debit beside credit transfers or
+    cards are one proposal, wherever they stand.
     """
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
         return
@@ -45,9 +45,9 @@ def proposals(case: Case) -> Iterator[Proposal]:
 
 
 def _without_direct_debit(case: Case) -> Iterator[Proposal]:
-    """Yield the removal of all details of a direct debit (BG-19) if all payment means are credit transfers."""
-    means, refused = case.invoice.payment_means, next((it for it in case.findings if it.code == _ONLY_TRANSFER), None)
-    if refused is None or not all(it.code.text.strip() in (_TRANSFER, _SEPA_TRANSFER) for it in means):
+    """Yield the removal of all details of a direct debit (BG-19) if all payment means are of another kind."""
+    means, refused = case.invoice.payment_means, next((it for it in case.findings if it.code in _WITHOUT_DEBIT), None)
+    if refused is None or not all(it.code.text.strip() in _WITHOUT_DEBIT[refused.code] for it in means):
         return
     mandates = (it.mandate_reference for it in case.invoice.payment_terms)
     stated: tuple[Any, ...] = (case.invoice.creditor_identifier, *mandates, *(it.direct_debit for it in means))
