@@ -12,9 +12,11 @@ from einvoice.model.group import terms_of
 from einvoice.model.iteration import owner
 from einvoice.model.lines import Line
 from einvoice.model.location import NAMESPACES, name
+from einvoice.model.money import AllowanceCharge
 from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import terms
 from einvoice.repair.case import DECIDING, Case, plain_path
+from einvoice.repair.proposals.surplus import FORBIDDEN
 from einvoice.result import Finding
 from einvoice.syntax import schema
 from einvoice.syntax.mapping.binding import WRAPPER
@@ -52,6 +54,8 @@ class MissingFacts:
         as one. If the finding says that an element is empty, or forbidden as something in it is missing, it is what the
         other findings at the element are about.
         """
+        if self._case.check_of(finding) == FORBIDDEN and finding.values.get(DECIDING) != "":
+            return ""  # it is about what the document has
         found = self._of_group(finding) or self._of_leading(finding) or self._only(self._of_others(finding))
         found = found or self._in_element(finding)
         return self._outer.get(found, found)
@@ -83,7 +87,9 @@ class MissingFacts:
         attribute, node = finding.xpath.partition("/@")[2], finding.location.node
         if attribute and node is not None and node.get(attribute, "").strip():
             return ""  # such as the scheme of an identifier, which is no value of its own
-        number = self._first(finding)
+        number, group = self._first(finding), self._case.groups.get(node)
+        if isinstance(group, AllowanceCharge) and alternative(group, self._case.invoice) is None:
+            return ""  # which of the two it lacks, nobody knows
         return self._of_element(number) or self._fact_of(number, finding)
 
     def _of_others(self, finding: Finding) -> set[str]:
