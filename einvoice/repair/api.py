@@ -227,7 +227,9 @@ class Diagnosis:
         return finding.xpath, leading
 
     def _missing_around(self, finding: Finding) -> Finding | None:
-        """Return the finding about the missing element that would contain the leading term of a finding."""
+        """Return the finding about the missing element that would contain the leading term of a finding, or is it."""
+        if any(finding is it for it in self._missing_elements.values()):
+            return finding
         path = self.case.path_of_leading(finding)
         return next((it for element, it in self._missing_elements.items() if path.startswith(f"{element}/")), None)
 

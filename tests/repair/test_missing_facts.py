@@ -345,6 +345,21 @@ def test_numbers_with_many_digits(ubl, element, digits):
 # ---------------------------------------------------------------- fragments
 
 
+def test_what_a_missing_element_holds_is_missing_with_it(cii):
+    (cause,) = causes_of(without(cii, r"<rsm:ExchangedDocument>.*?</rsm:ExchangedDocument>"))
+    assert [it.code for it in cause.findings][0] == "SCHEMA-MISSING-ELEMENT"
+    assert {"BR-02", "BR-03", "BR-04"} <= {it.code for it in cause.findings}
+
+
+def test_surplus_elements_of_an_unmarked_allowance_are_not_what_it_lacks(cii):
+    added = "<ram:SpecifiedTradeAllowanceCharge><ram:ID>A</ram:ID></ram:SpecifiedTradeAllowanceCharge>"
+    summation = "<ram:SpecifiedTradeSettlementLineMonetarySummation>"
+    causes = causes_of(cii.replace(summation, added + summation, 1))
+    (lacking,) = (it for it in causes if "CII-SR-463" in {finding.code for finding in it.findings})
+    assert not {"CII-SR-184", "CII-SR-193"} & {finding.code for finding in lacking.findings}
+    assert lacking.missing == "", "without an indicator nobody knows whether an allowance or a charge"
+
+
 def test_names_of_missing_elements_are_no_value(sample):
     """SCHEMA-MISSING-ELEMENT expects elements, of which none is the invoice number."""
     start = re.match(r"(?s).*?<Invoice[^>]*>", sample("ubl-invoice.xml").read_text("utf-8"))[0]
