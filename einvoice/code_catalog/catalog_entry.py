@@ -219,14 +219,14 @@ def _context(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the values that decide the decimals of a value: none if it keeps its own.
 
     Values that are compared have the same decimals, and so has the sum of no amounts, which is 0. Values of the
-    document, counts and percentages keep theirs. An expected amount without a number to compare has two decimals if
-    it has one.
+    document, counts and percentages keep theirs. Amounts that are compared have two decimals where one is stated.
     """
     value, expected = values[name], values.get("expected")
     if name not in _COMPARED and ("." in name or value != 0):
         return _NO_VALUES
     if isinstance(values.get("actual"), Decimal):
-        return values
+        is_compared = isinstance(expected, Decimal) and _has_one_decimal(values["actual"])
+        return _AMOUNT if is_compared else values
     if name == "expected" and _has_one_decimal(value):
         return _AMOUNT
     return {"actual": expected}

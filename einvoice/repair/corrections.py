@@ -50,7 +50,7 @@ class Corrections:
 
     def text(self, code: str, node: Any, lang: Language) -> str:
         """Return what to correct because of the finding of a rule at an element; "" if that is not proven."""
-        if steps := self._category(code) or self._entries(code, node):
+        if steps := self._category(code, node) or self._entries(code, node):
             return _TEXTS[lang]["sentence"].format(text=capitalized(clauses(steps, lang)))
         explanation = next((it for it in self._proven() if self._is_about(it[0], code, node)), ())
         if not explanation:
@@ -64,11 +64,13 @@ class Corrections:
         words = _TEXTS[lang]
         return words["sentence"].format(text=capitalized(words["or"].join(it.rstrip(_ENDS) for it in texts)))
 
-    def _category(self, code: str) -> tuple[Step, ...]:
+    def _category(self, code: str, node: Any) -> tuple[Step, ...]:
         """Return the steps that correct a VAT category and rate, if the rule is about it or the one that is right."""
         if self._misplaced is None:
             return ()
         taxes, *keys = self._misplaced
+        if any(is_within(node, it.node) and key_of(it) not in keys for it in self._case.invoice.vat_breakdown):
+            return ()
         if not any(f"-{IN_CODES.get(category, '?')}-" in code for category, _ in keys) and code != _TAX_AMOUNT:
             return ()
         category, rate = keys[1]

@@ -29,6 +29,19 @@ def test_one_contradiction_alone_leaves_open_what_is_wrong():
     assert finding.fix("en").startswith("If BT-112")
 
 
+def test_compared_amounts_have_two_decimals():
+    text = fixes(INVOICE.replace(b">400.00</cbc:PayableAmount>", b">401.5</cbc:PayableAmount>"))["BR-CO-16"]
+    assert "BT-115 is 400.00" in text or "from “401.50” to “400.00”" in text
+
+
+def test_the_rate_of_a_line_corrects_no_entry_of_other_lines():
+    start, end = INVOICE.rsplit(b"<cbc:Percent>7</cbc:Percent>", 1)
+    wrong = start.replace(b">49.40<", b">52.40<") + b"<cbc:Percent>5</cbc:Percent>" + end
+    found = fixes(wrong)
+    assert found["BR-S-08"] == "Change invoiced item VAT rate (BT-152) of line 3 from “5” to “7”."
+    assert "BT-152) of line 3" not in found["BR-CO-17"]
+
+
 def test_a_missing_number_keeps_its_own_text():
     data = INVOICE.replace(b">168.00<", b"><")
     assert all("BT-131" not in it or "from" not in it for it in fixes(data).values())
