@@ -347,7 +347,7 @@ def test_numbers_with_many_digits(ubl, element, digits):
 
 def test_what_a_missing_element_holds_is_missing_with_it(cii):
     (cause,) = causes_of(without(cii, r"<rsm:ExchangedDocument>.*?</rsm:ExchangedDocument>"))
-    assert [it.code for it in cause.findings][0] == "SCHEMA-MISSING-ELEMENT"
+    assert cause.findings[0].code == "SCHEMA-MISSING-ELEMENT"
     assert {"BR-02", "BR-03", "BR-04"} <= {it.code for it in cause.findings}
 
 
