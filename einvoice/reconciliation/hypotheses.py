@@ -15,9 +15,10 @@ from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 from einvoice.editing.content import content_of
-from einvoice.model.calculation import EQUATIONS, Operand, round2
+from einvoice.model.calculation import EQUATIONS, Calculation, Operand, round2
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
+from einvoice.reconciliation.amounts import total
 from einvoice.reconciliation.equations import NOT_ZERO, OF_DOCUMENT, Equations, State, Summand, place_of, vat_of
 from einvoice.reconciliation.slips import is_slip
 
@@ -157,8 +158,16 @@ class Hypotheses:
                 cost += hypothesis.prior and len(values) - 1
         return replace(hypothesis, solved=frozenset(solved), cost=cost) if solved else None
 
+    def _leaves_out_subtotals(self, calculation: Calculation) -> bool:
+        """Return whether a sum of lines is only wrong because it leaves out subtotals, which an extension knows."""
+        if calculation.equation.result != "BT-106":
+            return False
+        counted = total(it.net_amount.number for it in self._invoice.counted_lines)
+        return bool(calculation.result.number == counted)
+
     def _all(self) -> Iterator[Hypothesis]:
         wrong = [index for index, state in enumerate(self._equations.states) if state is State.WRONG]
+        wrong = [it for it in wrong if not self._leaves_out_subtotals(self.calculations[it])]
         wrong.sort(key=lambda it: self.calculations[it].equation.at not in OF_DOCUMENT)  # of many, sums say most
         lacking = [index for index, state in enumerate(self._equations.states) if state is State.LACKING]
         self._tried = 0

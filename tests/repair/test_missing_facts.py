@@ -342,6 +342,27 @@ def test_numbers_with_many_digits(ubl, element, digits):
     causes_of(re.sub(f"(<cbc:{element}[^>]*>)[^<]*", rf"\g<1>{digits}", ubl, count=1))
 
 
+def test_subtotals_that_the_sum_leaves_out_are_no_wrong_amount(cii):
+    line = re.search(r"(?s)<ram:IncludedSupplyChainTradeLineItem>.*?</ram:IncludedSupplyChainTradeLineItem>", cii)[0]
+    total = re.search(r"<ram:LineTotalAmount>([^<]*)</ram:LineTotalAmount>\s*<ram:(?!Actual)", cii)[1]
+    subtotal = f"""<ram:IncludedSupplyChainTradeLineItem>
+      <ram:AssociatedDocumentLineDocument>
+        <ram:LineID>G</ram:LineID><ram:LineStatusReasonCode>GROUP</ram:LineStatusReasonCode>
+      </ram:AssociatedDocumentLineDocument>
+      <ram:SpecifiedTradeProduct><ram:Name>Summe</ram:Name></ram:SpecifiedTradeProduct>
+      <ram:SpecifiedLineTradeAgreement/>
+      <ram:SpecifiedLineTradeDelivery/>
+      <ram:SpecifiedLineTradeSettlement>
+        <ram:SpecifiedTradeSettlementLineMonetarySummation>
+          <ram:LineTotalAmount>{total}</ram:LineTotalAmount>
+        </ram:SpecifiedTradeSettlementLineMonetarySummation>
+      </ram:SpecifiedLineTradeSettlement>
+    </ram:IncludedSupplyChainTradeLineItem>"""
+    causes = causes_of(cii.replace(line, subtotal + line))
+    (cause,) = (it for it in causes if "BR-CO-10" in {finding.code for finding in it.findings})
+    assert cause.changes == ()
+
+
 # ---------------------------------------------------------------- fragments
 
 
