@@ -69,7 +69,7 @@ class Cause:
             return self._question(language)
         if len(self.changes) > 1 and (choice := self._choice(language)):
             return choice
-        alternatives = [fault(it, language) for it in self.changes]
+        alternatives = list(dict.fromkeys(fault(it, language) for it in self.changes))  # lines can have the same number
         if self.amount is not None:
             key = "lacks" if self.lines else "lacks_amount"
             alternatives.append(_amount_text(key, self.missing, self.amount, self.lines, language))

@@ -14,7 +14,7 @@ from einvoice.model.calculation import IN_CODES, rule_in_table
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import key_of
-from einvoice.reconciliation.categories import Misplaced, lacking_in_entries, misplaced
+from einvoice.reconciliation.categories import Misplaced, entry_key, lacking_in_entries, misplaced
 from einvoice.reconciliation.hypotheses import Hypothesis
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Proposal
@@ -69,7 +69,7 @@ class Corrections:
         if self._misplaced is None:
             return ()
         taxes, *keys = self._misplaced
-        if any(is_within(node, it.node) and key_of(it) not in keys for it in self._case.invoice.vat_breakdown):
+        if any(is_within(node, it.node) and entry_key(it) not in keys for it in self._case.invoice.vat_breakdown):
             return ()
         if not any(f"-{IN_CODES.get(category, '?')}-" in code for category, _ in keys) and code != _TAX_AMOUNT:
             return ()

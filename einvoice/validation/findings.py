@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _NAMES: Final = r"[\w:]+(/[\w:]+)*"
 _OF_AMOUNTS: Final = re.compile("BR-(DEC|S|Z|E|AE|IC|G|O|AF|AG)-[0-9]")
 """Codes of rules about the decimals of amounts, and about a VAT category."""
+_OF_DECIMALS: Final = "BR-DEC-"
+_WHOLE_CENTS: Final = r"\s*[-+]?[0-9]*\.[0-9]{0,2}0*\s*"
+"""An amount of which only zeros or white space are too much."""
 _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
 _DECIMALS: Final = "decimals"
@@ -112,6 +115,9 @@ class FindingBuilder:
         )
 
     def _advice(self, code: str, node: Any, check: str = "") -> Advice | None:
+        is_of_form = code.startswith(_OF_DECIMALS) or check == _DECIMALS
+        if is_of_form and node is not None and re.fullmatch(_WHOLE_CENTS, node.text or ""):
+            return None  # whatever is wrong with the amount, this finding is about how it is written
         is_of_number = code in RULES or _OF_AMOUNTS.match(code) or check == _DECIMALS
         return Advice(self._numbers, code, node) if is_of_number else None
 

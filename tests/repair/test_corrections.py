@@ -34,6 +34,12 @@ def test_compared_amounts_have_two_decimals():
     assert "BT-115 is 400.00" in text or "from “401.50” to “400.00”" in text
 
 
+def test_surplus_zeros_are_no_wrong_amount():
+    found = fixes(INVOICE.replace(b">168.00<", b">186.000<"))
+    assert found["BR-CO-10"].endswith("to “168.00”.")
+    assert found["BR-DEC-23"] == "Leave out the zeros after the second decimal of BT-131."
+
+
 def test_the_rate_of_a_line_corrects_no_entry_of_other_lines():
     start, end = INVOICE.rsplit(b"<cbc:Percent>7</cbc:Percent>", 1)
     wrong = start.replace(b">49.40<", b">52.40<") + b"<cbc:Percent>5</cbc:Percent>" + end
