@@ -43,7 +43,8 @@ def test_country_by_name(document, pattern, name):
 
 COUNTRY = r"(?<=Code>|ryID>)DE"
 ONE_TOWN = [UBL, CII.replace("70176", "70173")]
-OTHER_TOWNS = [UBL.replace("94545", "94032", 1), UBL.replace("Hohenau", "Perlesreut", 1), CII]
+BRITISH = [re.sub(r">DE(?=\d{9}<)", ">GB", it) for it in (UBL, CII)]
+OTHER_TOWNS = [BRITISH[0].replace("94545", "94032", 1), BRITISH[0].replace("Hohenau", "Perlesreut", 1), BRITISH[1]]
 
 
 @pytest.mark.parametrize("document", ONE_TOWN)
@@ -60,6 +61,14 @@ def test_country_is_certain_if_no_other_address_in_the_town_has_another(document
     (change,) = cause_of(wrong).changes
     assert change.safe
     assert repaired(wrong, change) == wrong.replace(">UK<", ">GB<")
+
+
+@pytest.mark.parametrize("document", [UBL.replace("94545", "94032", 1), CII])
+def test_country_is_doubtful_if_the_vat_identifier_has_another(document):
+    wrong = changed(document, COUNTRY, "UK")
+    cause = cause_of(wrong)
+    assert [change.safe for change in cause.changes] == [False, False]
+    assert [repaired(wrong, it) for it in cause.changes] == [wrong.replace(">UK<", f">{it}<") for it in ("GB", "DE")]
 
 
 def test_country_of_another_town_remains_certain():
@@ -122,6 +131,14 @@ def test_unit_with_several_meanings_is_a_question():
     assert cause.terms == ("BT-130",)
     assert cause.is_question
     assert not any(change.safe for change in cause.changes)
+
+
+def test_unit_by_name_is_a_question_if_the_price_has_another():
+    price = '<cbc:BaseQuantity unitCode="LTR">1</cbc:BaseQuantity>'
+    wrong = changed(changed(UBL, 'unitCode="C62"', 'unitCode="kg"'), "(?<=</cbc:PriceAmount>)", price)
+    changes = [change for cause in einvoice.validate(wrong.encode()).causes() for change in cause.changes]
+    assert changes
+    assert not any(change.safe for change in changes)
 
 
 def test_payment_means_by_name():

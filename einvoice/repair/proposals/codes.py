@@ -12,6 +12,7 @@ from lxml import etree
 from einvoice import codelists
 from einvoice.causes.applicability import QUESTION, SAFE, Applicability
 from einvoice.editing.edits import Edit, SetAttribute, SetText
+from einvoice.model.lines import Line
 from einvoice.model.values import absent
 from einvoice.reconciliation.slips import is_slip
 from einvoice.repair.case import Case
@@ -21,11 +22,14 @@ from einvoice.syntax.paths import term_of_attribute
 _CHECK: Final = "in_code_list"
 _CURRENCIES: Final = ("in_currency", "in_currency_exactly")
 _CURRENCY: Final = "currencyID"
+_UNIT: Final = "unitCode"
 _CURRENCY_LIST: Final = "currencies"
 _COUNTRY_LIST: Final = "countries"
 _COUNTRY: Final = "Country"
 _POST_CODES: Final = ("PostcodeCode", "PostalZone")
 _CITY: Final = "CityName"
+_COUNTRIES: Final = {"EL": "GR", "XI": "GB"}
+"""Countries whose VAT identifiers do not begin with their code: Greece, Northern Ireland."""
 _METALS: Final = ("XAU", "XAG", "XPD", "XPT")
 """Currency codes of gold, silver, palladium and platinum, in which no invoice is issued."""
 _CHOICE: Final = "one_of"
@@ -46,7 +50,7 @@ Place = tuple[str, str, str]
 def proposals(case: Case) -> Iterator[Proposal]:
     """Yield a proposal for each code that a wrong one may mean; it replaces all occurrences of the wrong one.
 
-    A country given by its name can also be that of another address with the same post code and city.
+    A country given by its name can also be that of a VAT identifier, or of another address with the same town.
     """
     places: dict[tuple[str, str], dict[Place, None]] = {}
     terms: dict[tuple[Any, str], tuple[str, ...]] = {}
@@ -91,12 +95,13 @@ def _replacements(
         meant = list(dict.fromkeys((*_currency_of_amounts(case, given, argument), *meant)))
     by_town: dict[tuple[str, ...], list[tuple[Any, str]]] = {}
     for node, attribute in _elements(case, given, places):
-        countries = _countries_of_town(case, argument, node) if is_name else ()
+        countries = _other_countries(case, argument, node) if is_name else ()
         others = tuple(it for it in countries if it not in meant)
         by_town.setdefault(others, []).append((node, attribute))
     for others, elements in by_town.items():
         codes = (*meant, *others)
-        yield from _proposals(case, elements, codes, known, SAFE if is_name and len(codes) == 1 else QUESTION)
+        is_only = is_name and len(codes) == 1 and not any(_has_other_unit(case, codes[0], *it) for it in elements)
+        yield from _proposals(case, elements, codes, known, SAFE if is_only else QUESTION)
 
 
 def _proposals(
@@ -118,13 +123,29 @@ def _proposals(
         )
 
 
-def _countries_of_town(case: Case, argument: str, node: Any) -> tuple[str, ...]:
-    """Return the countries in other addresses with the post code and city of the address of a wrong country."""
-    if _COUNTRY_LIST not in _lists(case, argument) or not all(town := _town(node)):
+def _has_other_unit(case: Case, code: str, node: Any, attribute: str) -> bool:
+    """Return whether quantity or price of the line have a unit that is neither the code nor the wrong one."""
+    groups = [group for it in case.by_element.get(node, ()) for group in (it.group, it.group.parent)]
+    lines = [it for it in groups if isinstance(it, Line)] if attribute == _UNIT else []
+    values = [value for line in lines for value in (line.quantity, line.price.base_quantity) if value is not absent]
+    return any(it.unit and it.unit not in (code, node.get(attribute)) for it in values)
+
+
+def _other_countries(case: Case, argument: str, node: Any) -> tuple[str, ...]:
+    """Return the countries that a wrong one can be, too.
+
+    They are those of the VAT identifiers of its party, and of other addresses with its post code and city.
+    """
+    if _COUNTRY_LIST not in _lists(case, argument):
         return ()
+    parties = [it.group.parent for it in case.by_element.get(node, ())]
+    numbers = [it.identifier for party in parties for it in getattr(party, "tax_registrations", ()) if it.is_vat]
+    prefixes = (it.text.strip()[:2] for it in numbers if it is not absent)
+    town = _town(node)
+    same = (it for it in case.root.iter(node.tag) if all(town) and _town(it) == town)
+    found = (*(_COUNTRIES.get(it, it) for it in prefixes), *(_text(it, "").strip() for it in same))
     known = codelists.codes(_COUNTRY_LIST, None, case.syntax, case.rules)
-    others = (_text(it, "").strip() for it in case.root.iter(node.tag) if _town(it) == town)
-    return tuple(dict.fromkeys(it for it in others if it in known))
+    return tuple(dict.fromkeys(it for it in found if it in known))
 
 
 def _town(country: Any) -> tuple[str, str]:
