@@ -40,6 +40,8 @@ def _kept(check: F) -> F:
 
 _EXAMPLE: Final = r"12345|54321|98765|([1-9])\1{5}"
 """Numbers that count up or down, or repeat a digit, are examples, which nobody mistakes for real ones."""
+_WITH_LETTERS: Final = {"AT", "ES", "FR", "NL"}
+"""Countries whose VAT numbers have letters after the prefix; in others, a letter makes even an example wrong."""
 _SEPARATORS: Final = str.maketrans("", "", " .-\u00a0")
 _OTHER_CODES: Final = {"EL": "GR", "XI": "GB"}
 """Prefixes of VAT identifiers that are not the ISO 3166-1 code of the country: Greece, Northern Ireland."""
@@ -116,10 +118,14 @@ def is_plausible_vat_number(x: str) -> bool:
     (True, False)
     >>> is_plausible_vat_number("DE123456789"), is_plausible_vat_number("CHE-123"), is_plausible_vat_number("")
     (True, True, True)
+    >>> is_plausible_vat_number("DE12345ABC"), is_plausible_vat_number("ATU12345678")
+    (False, True)
     """
     number = x.translate(_SEPARATORS)
     is_right = _VAT_NUMBERS.get(number[:2])
-    if is_right is None or is_right(number[2:]) or re.search(_EXAMPLE, number) or not re.fullmatch("[A-Z0-9]+", number):
+    if is_right is None or is_right(number[2:]) or not re.fullmatch("[A-Z0-9]+", number):
+        return True
+    if re.search(_EXAMPLE, number) and (number[2:].isdecimal() or number[:2] in _WITH_LETTERS):
         return True
     from stdnum.util import get_cc_module
 
