@@ -29,7 +29,7 @@ def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Fi
     """Return the error about content at which the official Schematron stops, at the second occurrence."""
     first, element = violation.found[0], violation.element
     terms = build.terms_at(element) or build.terms_at(first)
-    values = _values(first, element) | {"rule": violation.rule.argument}
+    values = _values(build, first, element) | {"rule": violation.rule.argument}
     if violation.rule.check == NUMERIC:
         values |= {"number": True}
     elif first is element:
@@ -66,21 +66,28 @@ def surplus(invoice: Invoice) -> list[tuple[Identifier, Identifier]]:
 
 def repeated(build: FindingBuilder, first: Any, further: Any) -> Finding:
     """Return the information about a further occurrence of a term or group that the standard allows once."""
-    values, terms = _values(first.node, further.node), build.terms_at(further.node)
+    values, terms = _values(build, first.node, further.node), build.terms_at(further.node)
     return build.of_entry(REPEATED, "file", further.node, {**values, **({"term": terms[0]} if terms else {})}, terms)
 
 
-def _values(first: Any, second: Any) -> dict[str, object]:
+def _values(build: FindingBuilder, first: Any, second: Any) -> dict[str, object]:
     return {
         "element": name(second.tag),
         "parent": name(second.getparent().tag),
-        "first": _content(first),
+        "first": _content(build, first),
         "first_line": line(first),
-        "second": _content(second),
+        "second": _content(build, second),
         "second_line": line(second),
     }
 
 
-def _content(element: Any) -> str:
-    """Return the text of an element, or of all elements in a group."""
-    return quote(normalize_space((" " if len(element) else "").join(element.itertext())), limit=_MAX_LENGTH)
+def _content(build: FindingBuilder, element: Any) -> str:
+    """Return the text of an element, or of all elements in a group.
+
+    Of a group that stands for a term, only the elements of that term count: payment terms (BT-20) in CII also have
+    the due date (BT-9).
+    """
+    number = build.terms_at(element)[:1] if len(element) else ()
+    own = [it for it in element.iterdescendants() if not len(it) and build.terms_at(it)[:1] == number] if number else []
+    texts = (text for it in own or [element] for text in it.itertext())
+    return quote(normalize_space((" " if len(element) else "").join(texts)), limit=_MAX_LENGTH)

@@ -43,6 +43,22 @@ def test_a_second_net_amount_stops_the_layers_that_read_one() -> None:
     assert not cause.changes
 
 
+def test_payment_terms_are_quoted_without_the_due_date() -> None:
+    def terms(text: str, day: str) -> str:
+        date = f'<udt:DateTimeString format="102">{day}</udt:DateTimeString>'
+        due = f"<ram:DueDateDateTime>{date}</ram:DueDateDateTime>"
+        description = f"<ram:Description>{text}</ram:Description>"
+        return f"<ram:SpecifiedTradePaymentTerms>{description}{due}</ram:SpecifiedTradePaymentTerms>"
+
+    start, end = "<ram:SpecifiedTradePaymentTerms>", "</ram:SpecifiedTradePaymentTerms>"
+    before, after = CII.partition(start)[0], CII.partition(end)[2]
+    both = terms("#SKONTO#TAGE=14#PROZENT=2.00#\n", "20261202") + terms("Sofort", "20261203")
+    result = einvoice.validate((before + both + after).encode())
+    (stopped,) = (it for it in result.findings if it.code == "LAYER-STOPPED")
+    assert stopped.values["first"] == "#SKONTO#TAGE=14#PROZENT=2.00#"
+    assert stopped.values["second"] == "Sofort"
+
+
 def test_only_the_layer_that_stops_has_no_result() -> None:
     price = "<ram:ChargeAmount>62.50</ram:ChargeAmount>"
     result = einvoice.validate(second(CII, price, price))
