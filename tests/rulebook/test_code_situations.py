@@ -139,6 +139,28 @@ OTHER = [
         "If “20261231” is right, only remove udt:DateTime",
     ),
     (
+        "same_type",
+        "UBL-SR-53",
+        replaced(
+            UBL,
+            r"(?s)(<cac:PartyTaxScheme>\s*)(<cbc:CompanyID>[^<]*</cbc:CompanyID>)(.*?</cac:PartyTaxScheme>)",
+            r"\1\2\3\1\3",
+        ),
+        "another one of the same kind has DE",
+        "Remove the registration without a number",
+    ),
+    (
+        "no_other_number",
+        "UBL-SR-53",
+        replaced(
+            UBL,
+            r"(?s)(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>(.*?</cac:PartyTaxScheme>)",
+            r"\1\2\1\2",
+        ),
+        "None of the tax registrations has a number",
+        "Add the number in one registration",
+    ),
+    (
         "without_CompanyID",
         "UBL-SR-53",
         replaced(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>[^<]*</cbc:CompanyID>", r"\1"),

@@ -29,6 +29,8 @@ _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
 NO_TEXT_NODES: Final[Mapping[Any, tuple[str, ...]]] = MappingProxyType({})
 _DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
 _elements: Final = itemgetter(1)
+_TAX_NUMBER: Final = "cbc:CompanyID"
+_TAX_TYPE: Final = "cac:TaxScheme/cbc:ID"
 _DISTINCT: Final = ("at_most_distinct", "at_most_distinct_words")
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
@@ -82,6 +84,8 @@ class SyntaxViolation(NamedTuple):
         once have their number as `several`. An amount with more than digits and a point is `not_a_number`; if only
         white space around it is too much, it is `without_space`. Several contents where one is allowed are
         `distinct`. Of elements that are required together, a missing one is `without_` with its name.
+        Of a tax registration without a number, that of another one with the same tax type is `same_type`; if the others
+        have no number either, that is `no_other_number`.
         Texts of rules in the rule language call the content `actual`; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -109,8 +113,20 @@ class SyntaxViolation(NamedTuple):
         if self.rule.check == "all_of":
             names, known = re.findall(r":(\w+)(?:,|$)", self.rule.path), {location.name(it.tag) for it in self.found}
             values |= {f"without_{it}": True for it in names if not any(name.endswith(f":{it}") for name in known)}
+            values |= self._other_registrations() if "without_CompanyID" in values else {}
         values |= self._conditions()
         return {**values, "actual": content} if self.rule.of_profile else values
+
+    def _other_registrations(self) -> dict[str, object]:
+        """Return the number of another registration with the same tax type, or that no other one has a number."""
+        party, types = self.context.getparent(), texts(self.context, _TAX_TYPE)
+        others = [it for it in party.iterchildren(self.context.tag) if it is not self.context]
+        numbers = {
+            number: texts(it, _TAX_TYPE) for it in others for number in texts(it, _TAX_NUMBER) if number.strip(BLANKS)
+        }
+        if types and (same := next((it for it in numbers if numbers[it] == types), "")):
+            return {"same_type": normalize_space(same)}
+        return {"no_other_number": True} if others and not numbers else {}
 
     def _amount(self, content: str) -> dict[str, object]:
         number = normalize_space(content)
