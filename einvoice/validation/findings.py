@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import codelists
 from einvoice.code_catalog import catalog, entry
-from einvoice.model.calculation import RULES
+from einvoice.model.calculation import RULES, is_extended
 from einvoice.model.group import Group
 from einvoice.model.iteration import filled
 from einvoice.model.location import name
@@ -134,7 +134,7 @@ class FindingBuilder:
         elif violation.rule.check == _FORBIDDEN and not violation.attribute:
             values = {**values, **_emptied(violation.element)}
         if violation.rule.check == _NOT_BLANK:
-            values = {**values, **self._mandatory([it for it in own if _is_term(it)])}
+            values = {**values, **self._mandatory([it for it in own if _is_term(it)]), **self._contents(own)}
         situation = self._situation(catalog_entry, values)
         terms = tuple(situation.get("terms", ())) or own
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
@@ -294,6 +294,20 @@ class FindingBuilder:
             if known is not None and known.cardinality.startswith("1") and not is_group:
                 return {"mandatory": number}
         return {}
+
+    def _contents(self, numbers: Sequence[str]) -> Mapping[str, str]:
+        """Return the value for the text about an empty group: itself if it is mandatory, else what it must contain.
+
+        Terms of the XRechnung extension only count in a document that declares an extension.
+        """
+        if not numbers or _is_term(numbers[0]):
+            return {}
+        if term(numbers[0]).cardinality == "1..1":
+            return {"mandatory": numbers[0]}
+        contents = self._required_in(numbers[0])
+        if numbers[0].startswith("BG-DEX-") and is_extended(self._invoice):
+            contents = [it.number for it in terms().values() if it.parent == numbers[0] and it.cardinality[0] == "1"]
+        return {"contents": ", ".join(contents)} if contents else {}
 
     def _currencies_of(self, element: Any) -> dict[str, object]:
         """Return values for the text about an amount without a currency: that of the invoice, or two possible ones.

@@ -14,6 +14,8 @@ from tests.helpers.profile_documents import profile_document
 CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
 UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
 NLCIUS = "urn:cen.eu:en16931:2017#compliant#urn:fdc:nen.nl:nlcius:v1.0"
+XRECHNUNG = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
+EXTENSION = "#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
 NAME = "<ram:Name>Report</ram:Name>"
 FILE = '<ram:AttachmentBinaryObject mimeCode="text/csv" filename="{}.csv">QUJD</ram:AttachmentBinaryObject>'
 ACCOUNT = "<ram:{0}><ram:ID>1</ram:ID></ram:{0}>".format("BuyerDeductibleTaxSpecifiedTradeAccountingAccount")
@@ -117,6 +119,19 @@ def test_content_of_a_group_is_quoted_with_white_space_between_its_values(indent
 def test_blank_element_that_the_standard_requires_is_not_to_be_left_out(name: str, number: str) -> None:
     (finding,) = findings_of(with_blank(UBL, name), "PEPPOL-EN16931-R008")
     assert finding.fix("en") == f"Fill in {name}: EN 16931 requires this information ({number})."
+
+
+def test_blank_group_is_filled_in_if_the_standard_requires_it() -> None:
+    (address,) = findings_of(with_blank(UBL, "cac:PostalAddress"), "PEPPOL-EN16931-R008")
+    assert address.fix("en") == "Fill in cac:PostalAddress: EN 16931 requires this information (BG-5)."
+
+
+@pytest.mark.parametrize(("specification", "contents"), [(f"{XRECHNUNG}{EXTENSION}", True), (XRECHNUNG, False)])
+def test_terms_of_an_extension_are_asked_for_only_where_it_is_declared(specification: str, contents: bool) -> None:
+    data = re.sub("urn:cen.eu:en16931:2017[^<]*", specification, UBL)
+    data = data.replace("<cac:TaxTotal>", "<cac:PrepaidPayment></cac:PrepaidPayment><cac:TaxTotal>", 1)
+    (finding,) = findings_of(data, "PEPPOL-EN16931-R008")
+    assert ("BT-DEX-001, BT-DEX-002, BT-DEX-003" in finding.fix("en")) is contents
 
 
 def test_blank_note_can_be_left_out() -> None:
