@@ -217,6 +217,13 @@ OTHER = [
         "only, without a space or line break",
     ),
     (
+        "without_zeros",
+        "UBL-DT-01",
+        replaced(UBL, r"(<cbc:PayableAmount[^>]*>)[0-9.]+", r"\g<1>10.500"),
+        "more than two decimals",
+        "Leave out the surplus zeros: 10.50.",
+    ),
+    (
         "not_a_number",
         "UBL-DT-01",
         replaced(UBL, r"(<cbc:PayableAmount[^>]*>[0-9.]+)", r"\1 EUR"),

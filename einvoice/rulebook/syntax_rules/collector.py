@@ -82,10 +82,10 @@ class SyntaxViolation(NamedTuple):
         because of another one, or of an attribute, has the name of this condition, and that content as `deciding`.
         Elements that their parents have only once each are `one_each`. Entries of a payee that are given more than
         once have their number as `several`. An amount with more than digits and a point is `not_a_number`; if only
-        white space around it is too much, it is `without_space`. Several contents where one is allowed are
-        `distinct`. Of elements that are required together, a missing one is `without_` with its name.
-        Of a tax registration without a number, that of another one with the same tax type is `same_type`; if the others
-        have no number either, that is `no_other_number`.
+        white space around it is too much, it is `without_space`; if only zeros are, it is `without_zeros`. Several
+        contents where one is allowed are `distinct`. Of elements that are required together, a missing one is
+        `without_` with its name. Of a tax registration without a number, that of another one with the same tax type is
+        `same_type`; if the others have no number either, that is `no_other_number`.
         Texts of rules in the rule language call the content `actual`; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -132,7 +132,10 @@ class SyntaxViolation(NamedTuple):
         number = normalize_space(content)
         if not re.fullmatch(_DIGITS, number):
             return {"not_a_number": True}
-        return {"without_space": number} if len(number.partition(".")[2]) <= int(self.rule.argument) else {}
+        digits, limit = number.partition(".")[2], int(self.rule.argument)
+        if len(digits) <= limit:
+            return {"without_space": number}
+        return {"without_zeros": number[: limit - len(digits)]} if not digits[limit:].strip("0") else {}
 
     def _conditions(self) -> dict[str, object]:
         """Return the condition that makes the element forbidden, by name, and what the element meets it by."""
