@@ -217,6 +217,13 @@ OTHER = [
         "only, without a space or line break",
     ),
     (
+        "blank",
+        "BR-CL-14",
+        replaced(UBL, "(<cbc:IdentificationCode>)[A-Z]+", r"\1 "),
+        "The country code is empty",
+        "Enter the code of the country",
+    ),
+    (
         "without_zeros",
         "UBL-DT-01",
         replaced(UBL, r"(<cbc:PayableAmount[^>]*>)[0-9.]+", r"\g<1>10.500"),

@@ -75,14 +75,14 @@ class SyntaxViolation(NamedTuple):
     def values(self) -> dict[str, object]:
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
-        A wrong code that can be recognised also has `code`, and `intended`: the code that is probably meant. A
-        currency that is given has `code`; if the invoice has another one, that is `required`, and where none is
-        given `invoice_currency`. A code that is not among a few allowed ones has these as `allowed`. An empty
-        element that the XML schema requires has the name of its parent as `required_in`. An element that is forbidden
-        because of another one, or of an attribute, has the name of this condition, and that content as `deciding`.
-        Elements that their parents have only once each are `one_each`. Entries of a payee that are given more than
-        once have their number as `several`. An amount with more than digits and a point is `not_a_number`; if only
-        white space around it is too much, it is `without_space`; if only zeros are, it is `without_zeros`. Several
+        A code without content is `blank`. A wrong code that can be recognised also has `code`, and `intended`: the code
+        that is probably meant. A currency that is given has `code`; if the invoice has another one, that is `required`,
+        and where none is given `invoice_currency`. A code that is not among a few allowed ones has these as `allowed`.
+        An empty element that the XML schema requires has the name of its parent as `required_in`. An element that is
+        forbidden because of another one, or of an attribute, has the name of this condition, and that content as
+        `deciding`. Elements that their parents have only once each are `one_each`. Entries of a payee that are given
+        more than once have their number as `several`. An amount with more than digits and a point is `not_a_number`; if
+        only white space around it is too much, it is `without_space`; if only zeros are, it is `without_zeros`. Several
         contents where one is allowed are `distinct`. Of elements that are required together, a missing one is
         `without_` with its name. Of a tax registration without a number, that of another one with the same tax type is
         `same_type`; if the others have no number either, that is `no_other_number`.
@@ -97,6 +97,8 @@ class SyntaxViolation(NamedTuple):
             values |= self._currencies()
         if self.found and (intended := checks.intended(self.rule, self.element)):
             values |= {"code": checks.code(self.rule, self.element), "intended": intended}
+        if self.found and self.rule.check.startswith("in_code_list") and not content.strip(BLANKS):
+            values["blank"] = True
         if self.rule.check == "payee_not_seller" and len(self.found) > 1:
             values["several"] = len(self.found)
         if self.rule.check == "at_most" and len({it.getparent() for it in self.found}) == len(self.found) > 1:
