@@ -99,8 +99,8 @@ def test_numbers_and_dates_are_formatted_by_language(value: object, actual: obje
 
 
 def test_placeholder_without_a_value_is_replaced() -> None:
-    (violation,) = violations("BR-CO-10", invoice(totals={}, lines=[]))
-    assert "Angegeben: nichts, errechnet: 0." in entry("BR-CO-10").explanation("de", violation.values)
+    (violation,) = violations("BR-CO-10", invoice(totals={}))
+    assert "Angegeben: nichts, errechnet: 100,00." in entry("BR-CO-10").explanation("de", violation.values)
     assert entry("BR-CO-10").explanation("en").endswith("rounded to two decimals.")
 
 
