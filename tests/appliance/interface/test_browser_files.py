@@ -62,7 +62,7 @@ def test_drag_and_drop(page):
         WRONG.decode(),
     )
     page.page.wait_for_selector("#result-title")
-    assert page.text(".filename") == "gezogen.xml"
+    assert page.text("#result .filename") == "gezogen.xml"
 
 
 def test_file_changed_after_selection(page, tmp_path):
