@@ -82,6 +82,14 @@ def test_country_of_another_town_remains_certain():
     }
 
 
+def test_no_currency_everywhere_is_that_of_the_invoice():
+    wrong = UBL.replace('currencyID="EUR"', 'currencyID="XXX"')
+    cause = cause_of(wrong)
+    (change,) = cause.changes
+    assert cause.is_question
+    assert repaired(wrong, change) == UBL
+
+
 @pytest.mark.parametrize("currency", ["€", "EURO", "eur"])
 def test_wrong_currency_everywhere_is_one_change(currency):
     wrong = UBL.replace('currencyID="EUR"', f'currencyID="{currency}"').replace(">EUR<", f">{currency}<")

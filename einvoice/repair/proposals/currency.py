@@ -15,13 +15,15 @@ from einvoice.repair.proposal import Proposal, SetValues, Withdraw
 
 _VAT_TOTALS: Final = ("BT-110", "BT-111")
 """The amounts that say their currency in CII, too."""
+_NONE: Final = ("XTS", "XXX")
+"""Codes of ISO 4217 for tests, and for what has no currency."""
 
 
 def proposals(case: Case) -> Iterator[Proposal]:
     """Yield a proposal for the invoice currency (BT-5), and for each amount in another currency."""
     invoice = case.invoice
     stated = [(it, it.value.attributes.get("currencyID", "")) for it in case.values if isinstance(it.value, Amount)]
-    most = Counter(currency for _, currency in stated if currency).most_common(1)
+    most = Counter(currency for _, currency in stated if currency and currency not in _NONE).most_common(1)
     currency = most[0][0] if most else ""
     if currency and invoice.currency is absent:
         edit = case.add(invoice, "currency", currency)
@@ -35,9 +37,13 @@ def proposals(case: Case) -> Iterator[Proposal]:
     yield from _accounting_currency(case)
     right = invoice.currency.text
     other = invoice.tax_currency.text if invoice.tax_currency is not absent else right
+    without = [it for it, given in stated if given in _NONE]
+    if without and right is not absent and right not in _NONE:
+        edits = tuple(SetAttribute(case.xpath(it.value.node), "currencyID", right) for it in without)
+        yield Proposal(edits, QUESTION, tuple(it.number for it in without))
     common = {it for it, count in Counter(given for _, given in stated).items() if count > len(_VAT_TOTALS)}
     for it, given in stated:
-        if given in common:  # then it is rather the currency of the invoice that is wrong
+        if given in common or given in _NONE:  # common: then it is rather the currency of the invoice that is wrong
             continue
         is_required = case.syntax == "UBL" or it.number in _VAT_TOTALS
         if right is not absent and given not in (right, other) and (given or is_required):
