@@ -44,7 +44,7 @@ _LISTS: Final = {
 }
 #: A table whose names complete another one.
 _FURTHER: Final = {"document_types": "invoice_types"}
-_OF_KINDS: Final = {kind: Messages(_PACKAGE, kind) for kind in ("credit_note", "self_billed")}
+_OF_KINDS: Final = {kind: Messages(_PACKAGE, kind) for kind in ("credit_note", "negative", "self_billed")}
 
 
 def label(key: str, lang: Language, kind: str = "") -> str:
@@ -53,7 +53,7 @@ def label(key: str, lang: Language, kind: str = "") -> str:
     Args:
         key: business term, or key of the message files.
         lang: language.
-        kind: "credit_note" or "self_billed" for a document that has labels of its own.
+        kind: "credit_note", "self_billed", or "negative" (amount due below 0) for a document with labels of its own.
 
     Raises:
         LookupError: there is neither a label nor a term.

@@ -121,6 +121,7 @@ DRAFTS: Final[dict[str, Draft]] = {
     ),
     "foreign currency": invoice(
         14, line("Beratung", "10", "120.00", unit_code="HUR"), currency="USD", tax_currency="EUR",
+        payment={**TRANSFER, "payment_means_code": "30", "payment_reference": "R-2026-0014"},
         totals={"vat_amount_in_tax_currency": "209.52"},
     ),
     "attachments": invoice(

@@ -150,6 +150,17 @@ def test_credit_note_asks_for_no_payment():
     assert missing(invoice, "de") == unlabelled(invoice, "de") == []
 
 
+def test_negative_amount_due_asks_for_no_payment():
+    invoice = with_type("384", due="-10.00")
+    invoice.due_date = Date("2026-04-30")
+    text = " ".join(texts(invoice, "//body"))
+    assert label("BT-115", "de") not in text
+    assert label("BT-9", "de") not in text
+    assert "Saldo−10,00 EUR" in text
+    assert texts(invoice, "//div[@class='data']//th")[0] == "Rechnungsnummer"
+    assert missing(invoice, "de") == unlabelled(invoice, "de") == []
+
+
 def test_credit_note_is_not_called_an_invoice():
     shown = texts(with_type("381"), "//div[@class='data']//th")
     assert shown[:2] == ["Gutschriftsnummer", "Gutschriftsdatum"]
@@ -162,16 +173,25 @@ def test_references_of_a_self_billed_invoice_are_named_by_the_buyer():
     assert unlabelled(invoice, "de") == []
 
 
+def test_self_billed_invoice_says_who_sells_and_who_is_paid():
+    invoice = with_type("389")
+    del invoice.payment_means[0].credit_transfer.name
+    del invoice.payee
+    seller, buyer = (texts(invoice, f"//div[h3='{party}']/p") for party in ("Verkäufer", "Käufer"))
+    assert (seller, buyer) == ([invoice.seller.name.text], [invoice.buyer.name.text])
+    assert texts(invoice, "//tr[th='Zahlungsempfänger']/td") == [invoice.seller.name.text]
+
+
 @pytest.mark.parametrize(
     ("category", "reason", "shown"),
     [
-        ("K", "Innergemeinschaftliche Lieferung", "Befreiungsgrund: Innergemeinschaftliche Lieferung"),
-        ("G", "Steuerfreie Ausfuhrlieferung", "Befreiungsgrund: Steuerfreie Ausfuhrlieferung"),
+        ("K", "§ 4 Nr. 1b UStG", "Innergemeinschaftliche Lieferung, steuerfreiBefreiungsgrund: § 4 Nr. 1b UStG"),
         ("G", "§ 6 UStG", "Ausfuhr, steuerfreiBefreiungsgrund: § 6 UStG"),
         ("S", "Maßnahme 7", "SteuerpflichtigHinweis: Maßnahme 7"),
+        ("K", "Innergemeinschaftliche Lieferung", "Innergemeinschaftliche Lieferung, steuerfrei"),
     ],
 )
-def test_exemption_reason_that_names_the_category_stands_alone(category, reason, shown):
+def test_exemption_reason_stands_below_its_category(category, reason, shown):
     invoice = cii()
     subtotal = invoice.vat_breakdown[0]
     subtotal.category, subtotal.exemption_reason = Code(category), Text(reason)

@@ -206,7 +206,7 @@ UNLISTED = {"document_types": "[0-9]{1,3}", "party_roles": "[A-Z]{2}", "text_blo
 
 def test_labels_of_a_kind_of_document_replace_those_of_an_invoice():
     for lang in ("de", "en", "fr"):
-        for kind in ("credit_note", "self_billed"):
+        for kind in ("credit_note", "negative", "self_billed"):
             assert messages(lang)[kind].keys() <= messages(lang)["invoice"].keys()
             assert messages(lang)[kind].keys() == messages("de")[kind].keys()
 
@@ -227,7 +227,7 @@ def test_every_code_is_in_its_official_list():
     for name, known in messages("de").items():
         if name in UNLISTED:
             assert all(re.fullmatch(UNLISTED[name], code) for code in known)
-        elif name not in ("invoice", "credit_note", "self_billed", "report", "fields", "elements"):
+        elif name not in ("invoice", "credit_note", "negative", "self_billed", "report", "fields", "elements"):
             unknown = known.keys() - (official.get(name) or codes(name))
             assert unknown == set(), name
 

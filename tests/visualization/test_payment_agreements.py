@@ -32,6 +32,10 @@ def totals(read):
     return dict(rows(read, "//table[@class='totals']//tr"))
 
 
+def vat_facts(read):
+    return dict(rows(read, "//section[h2='Umsatzsteuer']//table[contains(@class, 'facts')]//tr"))
+
+
 def text(read, lang="de"):
     return page(read, lang).text_content().replace("\u00a0", " ")
 
@@ -161,7 +165,12 @@ def test_agreements_of_a_draft_are_in_the_language_of_the_page(written):
 
 
 def test_discount_after_a_retention():
-    assert "Abzug 476,00 EUR, zu zahlen 22.134,00 EUR" in text(made(DRAFTS["retention"]))
+    assert "Abzug 476,00 EUR (von 23.800,00 EUR), zu zahlen 22.134,00 EUR" in text(made(DRAFTS["retention"]))
+
+
+def test_amount_to_be_paid_after_a_retention_stands_out():
+    due = rows(made(DRAFTS["retention"]), "//table[@class='totals']//tr[@class='due']")
+    assert due == [["Jetzt zu zahlen", "22.610,00 EUR"]]
 
 
 def test_discount_without_an_issue_date_has_no_day():
@@ -179,6 +188,13 @@ def test_card_payment_names_the_last_digits():
     )
     read.payment_means[0].card.number = Text("4242424242420007")
     assert "Endziffern 0007 bezahlt" in text(read)
+
+
+@pytest.mark.parametrize("syntax", ["UBL", "CII"])
+def test_list_price_and_discount_name_the_quantity_they_are_for(syntax):
+    shown = text(made({**DRAFTS["gross prices"], "format": syntax}))
+    assert "Listenpreis (netto): 2,10 EUR / 100 l" in shown
+    assert "Rabatt (netto): 0,15 EUR / 100 l" in shown
 
 
 def test_attachment_is_named_once_with_kind_and_size():
@@ -204,27 +220,28 @@ def test_equal_totals_are_given_once():
 
 
 def test_vat_in_the_accounting_currency_names_it():
-    found = totals(made(DRAFTS["foreign currency"]))
-    assert (found["Umsatzsteuer"], found["Umsatzsteuer in EUR"]) == ("228,00 USD", "209,52 EUR")
+    read = made(DRAFTS["foreign currency"])
+    assert totals(read)["Umsatzsteuer"] == "228,00 USD"
+    assert vat_facts(read)["Umsatzsteuer in EUR"] == "209,52 EUR"
 
 
 @pytest.mark.parametrize(
     ("own", "accounting", "rate"),
     [
-        ("228.00", "209.52", "1 USD = 0,9189 EUR"),
-        ("-228.00", "-209.52", "1 USD = 0,9189 EUR"),
-        ("1900000.00", "1745998.10", "1 USD = 0,918946 EUR"),
+        ("228.00", "209.52", "1 USD = 0,91895 EUR"),
+        ("-228.00", "-209.52", "1 USD = 0,91895 EUR"),
+        ("1900000.00", "1745998.10", "1 USD = 0,91894637 EUR"),
         ("22.80", "20.95", "1 USD = 0,919 EUR"),
         ("0.19", "0.17", None),  # between 0.85 and 0.95
         ("0.00", "0.00", None),
         ("228.00", "-209.52", None),
     ],
 )
-def test_exchange_rate_has_the_decimals_that_both_amounts_prove(own, accounting, rate):
+def test_exchange_rate_is_the_shortest_that_gives_the_amount(own, accounting, rate):
     read = made(DRAFTS["foreign currency"])
     for total in read.tax_totals:
         total.amount = own if total.amount.currency == "USD" else accounting
-    assert totals(read).get("Kurs (errechnet)") == rate
+    assert vat_facts(read).get("Wechselkurs (errechnet)") == rate
 
 
 def test_collected_amount_is_named_once():

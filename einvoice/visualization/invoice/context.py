@@ -41,7 +41,7 @@ class PageContext:
         self.currency: str = (invoice.currency.text or "").strip()
         self._shown: set[int] = set()
         self.is_self_billed = (invoice.type_code.text or "").strip() in _SELF_BILLED
-        self._kind = "self_billed" if self.is_self_billed else "credit_note" if invoice.is_credit_note else ""
+        self._kind = self._kind_of_labels()
         self._numbers = {id(it.value): it.number for it in filled(invoice)}
 
     @functools.cached_property
@@ -49,7 +49,20 @@ class PageContext:
         """The content of the document that EN 16931 does not define."""
         return FurtherContent(self.invoice)
 
+    @property
+    def due(self) -> Decimal | None:
+        """The amount due (BT-115); None if it is no number."""
+        number = self.invoice.totals.due.number
+        return number if isinstance(number, Decimal) else None
+
     # ------------------------------------------------------------ labels
+
+    def _kind_of_labels(self) -> str:
+        if self.is_self_billed:
+            return "self_billed"
+        if self.invoice.is_credit_note:
+            return "credit_note"
+        return "negative" if self.due is not None and self.due < 0 else ""
 
     def label(self, key: str) -> str:
         """Return a label of the page; see `labels`."""

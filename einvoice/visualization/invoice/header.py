@@ -162,12 +162,15 @@ def _block(title: str, paragraph: list[str], rows: list[Row]) -> _Block | None:
 
 
 def _party(context: PageContext, number: str, party: Any, *, in_header: bool = False) -> _Block | None:
-    """Return a block about a party; with `in_header`, name and address are already in the header."""
+    """Return a block about a party; with `in_header`, name and address are already in the header.
+
+    The header of a self-billed invoice does not tell who is who: there the name is repeated.
+    """
     if not party:
         return None
-    name_and_address = (
-        [] if in_header else [context.text(party.name), *address(context, getattr(party, "address", absent))]
-    )
+    name_and_address = [] if in_header and not context.is_self_billed else [context.text(party.name)]
+    if not in_header:
+        name_and_address += address(context, getattr(party, "address", absent))
     rows = context.rows(party, "trading_name", "legal_identifier")
     for registration in getattr(party, "tax_registrations", ()):
         context.mark_shown(registration.scheme)  # the label tells the tax

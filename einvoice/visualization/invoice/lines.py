@@ -116,11 +116,14 @@ def vat_text(context: PageContext, tax: Any) -> str:
 
 
 def _price(context: PageContext, line: Line) -> str:
-    price = context.text(line.price.net)
-    base = line.price.base_quantity
+    return _per(context, line, context.text(line.price.net), line.price.base_quantity)
+
+
+def _per(context: PageContext, line: Line, price: str, base: Any) -> str:
+    """Return a price with its base quantity (BT-149), such as "1,95 / 100 l"; one unit is the default."""
     unit = line.quantity.unit or ""
     if price and base and base.number == 1 and (base.unit or unit) == unit:
-        context.mark_shown(base)  # one unit is the default
+        context.mark_shown(base)
         return price
     return " / ".join(filter(None, (price, context.text(base))))
 
@@ -198,16 +201,15 @@ def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
 def _prices(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
     """Yield the list price and the discounts or surcharges on it, each with its reason."""
     gross = line.gross_price
-    if gross:
-        yield from context.rows(gross, "amount", currency=True)
-        if gross.base_quantity and gross.base_quantity == line.price.base_quantity:
-            context.mark_shown(gross.base_quantity)
-        yield from context.row("BT-149", context.text(gross.base_quantity))
+    base = gross.base_quantity or line.price.base_quantity
+    yield from context.row("BT-148", _per(context, line, context.text(gross.amount, currency=True), base))
     for discount in (*line.price.allowances, *gross.allowances):
         context.mark_shown(discount.indicator)
-        # In UBL the base is the list price, in CII that of a percentage.
-        yield from context.row("base" if gross else "BT-148", context.text(discount.base_amount, currency=True))
+        if of := context.text(discount.base_amount, currency=True):
+            # In UBL the base is the list price, in CII that of a percentage.
+            yield context.label("base" if gross else "BT-148"), _per(context, line, of, base)
         amount = context.text(discount.amount, currency=True)
+        amount = amount and _per(context, line, amount, base)
         reason = ", ".join(filter(None, (context.text(discount.percentage), reasons(context, discount))))
         text = f"{amount} ({reason})" if amount and reason else amount or reason
         yield from context.row("price_charge" if discount.is_charge else "BT-147", text)

@@ -18,12 +18,6 @@ _LAST_DIGITS: Final = 4
 _MARKS: Final = {"TestIndicator": "test", "CopyIndicator": "copy"}
 
 
-def due(context: PageContext) -> Decimal | None:
-    """Return the amount due (BT-115); None if it is no number."""
-    number = context.invoice.totals.due.number
-    return number if isinstance(number, Decimal) else None
-
-
 def marks(context: PageContext) -> list[str]:
     """Return what the document is marked as, of "test" and "copy"."""
     elements = context.further.of(context.invoice, *_MARKS)
@@ -50,10 +44,9 @@ def _kind(context: PageContext) -> Iterator[str]:
 
 def of_payment(context: PageContext) -> Markup:
     """Return whether there is anything to pay, and how it is paid."""
-    amount = due(context)
-    if amount is None:
+    if context.due is None:
         return EMPTY
-    return _block([tag("p", it) for it in _payment(context, amount)])
+    return _block([tag("p", it) for it in _payment(context, context.due)])
 
 
 def _payment(context: PageContext, amount: Decimal) -> Iterator[str]:

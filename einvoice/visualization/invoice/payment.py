@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.model.calculation import round2
+from einvoice.model.values import absent
 from einvoice.model.worded.payment_terms import Discount, Retention, read_discount, read_retention
 from einvoice.visualization import formatting
 from einvoice.visualization.formatting import format_number
@@ -117,13 +118,15 @@ def _worded(context: PageContext, line: str) -> str:
 
 def _reduction(context: PageContext, discount: Discount) -> str:
     """Return until when a discount is valid, its amount and what is left to pay; '' if the invoice does not tell it."""
-    issued, due = context.invoice.issue_date.date, meaning.due(context)
+    issued, due = context.invoice.issue_date.date, context.due
     if not isinstance(issued, datetime.date) or due is None or due <= 0 or discount.days > _MAX_DAYS:
         return ""
     if context.invoice.is_credit_note or len(context.invoice.payment_terms) > 1:
         return ""
     amount = round2((due if discount.base is None else discount.base) * discount.percent / 100)
-    return context.label("skonto_until").format(
+    is_told = discount.base is not None or due_now(context) == due
+    return context.label("skonto_until" if is_told else "skonto_until_of").format(
+        base=context.money(due),
         date=formatting.format_date(issued + datetime.timedelta(days=discount.days), context.lang),
         amount=context.money(amount),
         rest=context.money(due_now(context) - amount),
@@ -132,8 +135,7 @@ def _reduction(context: PageContext, discount: Discount) -> str:
 
 def retentions(context: PageContext) -> list[Retention]:
     """Return the retentions in the payment terms of an invoice that asks for payment."""
-    due = meaning.due(context)
-    if due is None or due <= 0 or context.invoice.is_credit_note:
+    if context.due is None or context.due <= 0 or context.invoice.is_credit_note:
         return []
     lines = [line for it in context.invoice.payment_terms for line in (it.note.text or "").splitlines()]
     found = [read_retention(line.strip(), context.currency) for line in lines]
@@ -142,7 +144,7 @@ def retentions(context: PageContext) -> list[Retention]:
 
 def due_now(context: PageContext) -> Decimal:
     """Return the amount due without retentions; 0 if it is no number."""
-    return (meaning.due(context) or Decimal(0)) - sum(it.amount for it in retentions(context))
+    return (context.due or Decimal(0)) - sum(it.amount for it in retentions(context))
 
 
 def _means(context: PageContext, means: Any) -> list[Row]:
@@ -154,7 +156,7 @@ def _means(context: PageContext, means: Any) -> list[Row]:
         rows += _account(context, transfer.proprietary_identifier)
         rows += context.rows(transfer, "name")
     if transfers and not any(it.name for it in transfers):
-        rows += context.row("BT-85", context.text(context.invoice.payee.name))
+        rows += _payee(context)
     rows += context.rows(means, "service_provider")
     if means.card:
         rows += context.rows(means.card, "number", "holder")
@@ -162,6 +164,12 @@ def _means(context: PageContext, means: Any) -> list[Row]:
         rows += context.rows(means.direct_debit, "mandate_reference")
         rows += _account(context, means.direct_debit.debited_account, context.label("BT-91"))
     return rows + context.rows(means, "remittance_information")
+
+
+def _payee(context: PageContext) -> list[Row]:
+    """Return who is paid into an account without a holder, where the letterhead does not tell it."""
+    seller = context.invoice.seller.name if context.is_self_billed else absent
+    return context.row("payee", context.text(context.invoice.payee.name or seller))
 
 
 def _account(context: PageContext, value: Any, label: str = "") -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from einvoice.visualization.markup import Markup, join
 
 _SUPPORTING: Final = "BT-122"
 _SYNTAXES: Final[tuple[Syntax, ...]] = ("CII", "UBL")
+_YEAR: Final = re.compile("[0-9]{4}")
 _MAX_KEPT: Final = 10
 """Number of rows up to which a section stays on one page."""
 #: Fields whose meaning the page already shows: the sign of an allowance, the tax of a number, the type of a document.
@@ -65,8 +67,17 @@ def _specification(context: PageContext) -> list[Row]:
     identifier = context.text(context.invoice.specification)
     found = (declared_specification(it, identifier) for it in _SYNTAXES if context.invoice.syntax in ("", it))
     known = next((it for it in found if it.kind != "unknown"), None)
-    title = f"{known.profile} {known.version}".strip() if known else ""
+    title = _title(known.profile, known.version) if known else ""
     return context.row("BT-24", "\n".join(filter(None, (title, identifier))))
+
+
+def _title(profile: str, version: str) -> str:
+    """Return the name of a specification; the edition of a norm is its year, behind a colon.
+
+    >>> _title("EN 16931", "2017"), _title("XRechnung", "3.0")
+    ('EN 16931:2017', 'XRechnung 3.0')
+    """
+    return f"{profile}{':' if _YEAR.fullmatch(version) else ' '}{version}".strip()
 
 
 def _label(context: PageContext, it: Filled) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.model.calculation import round2
 from einvoice.visualization.formatting import format_date, format_number
-from einvoice.visualization.invoice.context import PageContext, Row, distinct, section
+from einvoice.visualization.invoice.context import PageContext, Row, distinct, key_value_table, section
 from einvoice.visualization.invoice.lines import amount_heading, negated, reasons, signed_amount, vat_text
 from einvoice.visualization.invoice.payment import due_now, retentions
 from einvoice.visualization.invoice.tables import Column, table
@@ -24,7 +25,7 @@ _STATED_RATE: Final = "TaxApplicableTradeCurrencyExchange"
 _HALF_CENT: Final = Decimal("0.005")
 #: Digits of an exchange rate: the fewest that are of use, and the most decimals.
 _MIN_RATE_DIGITS: Final = 3
-_MAX_RATE_DECIMALS: Final = 6
+_MAX_RATE_DECIMALS: Final = 10
 
 
 def allowances_and_charges(context: PageContext) -> Markup:
@@ -65,19 +66,20 @@ def _logistics_charge(context: PageContext, charge: Any) -> list[str]:
 
 
 def totals(context: PageContext) -> Markup:
-    """Return the totals with their currency, and the amount due at the end."""
+    """Return the totals with their currency, and at the end the amount due or what is to be paid of it now."""
     invoice = context.invoice
     rows = _total_rows(context, invoice.totals, _OF_LINES)
     net = _total_rows(context, invoice.totals, ("net",))
     rows = net if [text for _, text in rows] == [text for _, text in net] else rows + net
     for total in invoice.tax_totals:
-        rows += _tax_total(context, total)
+        if not _is_in_other_currency(context, total):
+            rows += context.rows(total, "amount", currency=True)
     rows += _total_rows(context, invoice.totals, _AFTER_VAT)
     rows += _of_third_parties(context)
     body = [_total_row(*it) for it in rows]
-    if due := context.text(invoice.totals.due, currency=True):
-        body.append(_total_row(context.label("BT-115"), due, class_="due"))
-    body += [_total_row(*it) for it in _retained(context)]
+    due = [*_amount_due(context)]
+    body += [_total_row(*it) for it in due[:-1]]
+    body += [_total_row(*it, class_="due") for it in due[-1:]]
     return tag("table", tag("tbody", *body), class_="totals") if body else EMPTY
 
 
@@ -85,20 +87,23 @@ def _total_row(key: str, text: str, **attributes: str) -> Markup:
     return tag("tr", tag("th", key, scope="row"), tag("td", text, class_="n"), **attributes)
 
 
-def _tax_total(context: PageContext, total: Any) -> list[Row]:
-    """Return the VAT total; one in the accounting currency (BT-111) names its currency."""
-    rows = context.rows(total, "amount", currency=True)
-    currency = (total.amount.currency or "").strip()
-    if not rows or currency in ("", context.currency):
-        return rows
-    rows = [(context.label("tax_in").format(currency=currency), rows[0][1])]
-    if rate := _exchange_rate(context, total.amount):
-        rows.append((context.label("exchange_rate"), f"1\u00a0{context.currency} = {rate}\u00a0{currency}"))
-    return rows
+def _is_in_other_currency(context: PageContext, total: Any) -> bool:
+    return (total.amount.currency or "").strip() not in ("", context.currency)
+
+
+def _in_other_currencies(context: PageContext) -> Iterator[Row]:
+    """Yield the VAT totals in the accounting currency (BT-111), each with its currency and exchange rate."""
+    for total in context.invoice.tax_totals:
+        if not _is_in_other_currency(context, total) or not (text := context.text(total.amount)):
+            continue
+        currency = (total.amount.currency or "").strip()
+        yield context.label("tax_in").format(currency=currency), text
+        if rate := _exchange_rate(context, total.amount):
+            yield context.label("exchange_rate"), f"1\u00a0{context.currency} = {rate}\u00a0{currency}"
 
 
 def _exchange_rate(context: PageContext, amount: Any) -> str:
-    """Return the rate that both VAT totals imply, to the decimals that amounts in cents prove; '' if they prove none.
+    """Return the shortest rate between both VAT totals; '' if they prove less than three of its digits.
 
     EN 16931 has no term for the exchange rate; Factur-X EXTENDED states it (BG-X-26), and then it is not computed.
     """
@@ -111,14 +116,15 @@ def _exchange_rate(context: PageContext, amount: Any) -> str:
         return ""
     rate = other / own
     uncertain = rate * _HALF_CENT * (1 / abs(own) + 1 / abs(other))
-    decimals = min(-uncertain.adjusted() - 1, _MAX_RATE_DECIMALS)
-    rounded = round(rate, max(decimals, 0))
-    is_proven = decimals >= 0 and rounded.adjusted() + decimals >= _MIN_RATE_DIGITS - 1
-    return format_number(rounded, context.lang) if is_proven else ""
+    proven_digits = rate.adjusted() - uncertain.adjusted()
+    rounded = (round(rate, decimals) for decimals in range(_MAX_RATE_DECIMALS + 1))
+    exact = next((it for it in rounded if it and round2(own * it) == other), None)
+    return format_number(exact, context.lang) if exact and proven_digits >= _MIN_RATE_DIGITS else ""
 
 
-def _retained(context: PageContext) -> Iterator[Row]:
-    """Yield the retentions that the payment terms agree, and what is to be paid now."""
+def _amount_due(context: PageContext) -> Iterator[Row]:
+    """Yield the amount due, the retentions that the payment terms agree, and what is to be paid now."""
+    yield from context.rows(context.invoice.totals, "due", currency=True)
     found = retentions(context)
     for it in found:
         key = "retained_until" if it.until else "retained"
@@ -150,8 +156,9 @@ def vat(context: PageContext) -> Markup:
     """Return the VAT by category and rate, with exemption reasons."""
     found = [_vat_subtotal(context, it) for it in context.invoice.vat_breakdown]
     _mark_repeated_reasons(context)
+    others = key_value_table(_in_other_currencies(context), "facts wide")
     if not found:
-        return EMPTY
+        return section(context.label("vat"), others)
     columns = [
         Column(context.label("BT-118")),
         Column(context.label("BT-119"), is_number=True),
@@ -160,7 +167,7 @@ def vat(context: PageContext) -> Markup:
     ]
     rows = [tag("tr", name, *(tag("td", it, class_="n") for it in numbers)) for name, numbers in found]
     texts = [[name, *numbers] for name, numbers in found]
-    return section(context.label("vat"), table(columns, rows, texts), class_=_kept(rows))
+    return section(context.label("vat"), table(columns, rows, texts), others, class_=_kept(rows))
 
 
 def _kept(rows: Sequence[Markup]) -> str:
@@ -175,22 +182,12 @@ def _vat_subtotal(context: PageContext, subtotal: Any) -> tuple[Markup, list[str
     category = context.text(subtotal.category, "vat_categories")
     reason, code = _exemption_reason(context, subtotal)
     key = "vat_note" if subtotal.category.text in _NOT_EXEMPT else "BT-120"
-    small = [context.named(context.label(key), reason)] if reason else []
-    if reason and _says(reason, category):
-        category, small = small[0], []
+    is_told = reason.strip(" .").casefold() in category.casefold()
+    small = [] if is_told else [context.named(context.label(key), reason)]
     name = ", ".join(filter(None, (category, kind)))
     numbers = [context.text(it) for it in (subtotal.rate, subtotal.taxable_amount, subtotal.tax_amount)]
     details = solid(" ".join(filter(None, (*small, f"({code})" if code else ""))))
     return tag("td", name[:1].upper() + name[1:], tag("p", details, class_="small") if details else EMPTY), numbers
-
-
-def _says(reason: str, category: str) -> bool:
-    """Whether a reason has all words of a category's name; what follows a comma there, the label of the reason tells.
-
-    >>> _says("Steuerfreie Ausfuhrlieferung.", "Ausfuhr, steuerfrei"), _says("§ 19 UStG", "steuerbefreit")
-    (True, False)
-    """
-    return all(word in reason.casefold() for word in category.casefold().partition(",")[0].split())
 
 
 def _exemption_reason(context: PageContext, subtotal: Any) -> tuple[str, str]:
