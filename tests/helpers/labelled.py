@@ -55,6 +55,7 @@ OTHERS = {
     "BT-74": ["BT-73"],
     "BT-135": ["BT-134"],
     "BT-84": ["iban", "account"],
+    "BT-87": ["card_ending"],
     "BT-120": ["BT-120", "vat_note"],
     "BT-121": ["BT-120", "vat_note"],
     "BT-92": ["BT-131"],

@@ -182,12 +182,14 @@ def test_discount_without_an_issue_date_has_no_day():
 
 def test_card_payment_names_the_last_digits():
     read = made(DRAFTS["card"])
+    assert ["Karte, letzte Ziffern", "4242"] in rows(read, "//section[@class='payment']//tr")
     (words,) = page(read).xpath("//div[@class='meaning']/p")
     assert (
         words.text_content().replace("\u00a0", " ").startswith("49,98 EUR wurden mit der Karte mit den Endziffern 4242")
     )
     read.payment_means[0].card.number = Text("4242424242420007")
     assert "Endziffern 0007 bezahlt" in text(read)
+    assert ["Kartennummer", "4242424242420007"] in rows(read, "//section[@class='payment']//tr")
 
 
 @pytest.mark.parametrize("syntax", ["UBL", "CII"])

@@ -20,7 +20,7 @@ from einvoice.visualization import formatting
 from einvoice.visualization.formatting import file_size, format_number
 from einvoice.visualization.invoice.further_content import FurtherContent
 from einvoice.visualization.labels import code_text, label, meaning
-from einvoice.visualization.markup import EMPTY, Markup, join, solid, tag
+from einvoice.visualization.markup import EMPTY, Markup, solid, tag
 
 #: A label and its value.
 Row: TypeAlias = tuple[str, str]
@@ -28,6 +28,7 @@ Row: TypeAlias = tuple[str, str]
 _SELF_BILLED: Final = ("389", "527")
 _AMOUNT_DECIMALS: Final = 2
 _SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
+_BEFORE_UNIT: Final = re.compile(r"(?<=[0-9]) (?=[€$£%]|[A-Z]{3}\b)")
 _SHORT_UNIT: Final = 8
 """Length of a unit (characters) up to which no line break may separate it from its number."""
 
@@ -223,9 +224,7 @@ class PageContext:
         if not heading and (match := _SUBJECT.fullmatch(body)):
             heading, body = self.code("note_subjects", match[1]), match[2]
         return (
-            paragraph(join(tag("strong", self.named(heading, "")) if heading else EMPTY, body))
-            if heading or body
-            else EMPTY
+            paragraph(tag("strong", self.named(heading, "")) if heading else EMPTY, body) if heading or body else EMPTY
         )
 
 
@@ -272,8 +271,10 @@ def _goes_on(text: str, words: str) -> bool:
 
 
 def paragraph(*content: str) -> Markup:
-    """Return a paragraph that preserves line breaks."""
-    return tag("p", *content, class_="text")
+    """Return a paragraph that preserves line breaks, and in which no number is apart from its currency or percent."""
+    return tag(
+        "p", *(it if isinstance(it, Markup) else _BEFORE_UNIT.sub("\u00a0", it) for it in content), class_="text"
+    )
 
 
 def _occurrences(value: Any) -> list[Value]:

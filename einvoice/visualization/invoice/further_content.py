@@ -134,8 +134,13 @@ def _direct_text(element: Any) -> str:
 
 def leaf_label(leaf: Leaf, lang: Language) -> str:
     """Return the label of a text: the names of its elements, without those that only carry the text."""
-    names = [name_of(element, lang) for element in leaf.path if local_name(element) not in _CARRIERS]
+    names = [_name(element, lang) for element in leaf.path if local_name(element) not in _CARRIERS]
     return label("colon", lang).join(dict.fromkeys(names)) or name_of(leaf.element, lang)
+
+
+def _name(element: Any, lang: Language) -> str:
+    """Return the name of an element; of a country its name, since its code is shown in words."""
+    return label("country", lang) if _codes(element) == "countries" else name_of(element, lang)
 
 
 def name_of(element: Any, lang: Language) -> str:

@@ -202,14 +202,15 @@ def _prices(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
     """Yield the list price and the discounts or surcharges on it, each with its reason."""
     gross = line.gross_price
     base = gross.base_quantity or line.price.base_quantity
-    yield from context.row("BT-148", _per(context, line, context.text(gross.amount, currency=True), base))
+    if price := context.text(gross.amount, currency=True):
+        yield context.label("BT-148"), _per(context, line, price, base)
     for discount in (*line.price.allowances, *gross.allowances):
         context.mark_shown(discount.indicator)
         if of := context.text(discount.base_amount, currency=True):
             # In UBL the base is the list price, in CII that of a percentage.
             yield context.label("base" if gross else "BT-148"), _per(context, line, of, base)
-        amount = context.text(discount.amount, currency=True)
-        amount = amount and _per(context, line, amount, base)
+        if amount := context.text(discount.amount, currency=True):
+            amount = _per(context, line, amount, base)
         reason = ", ".join(filter(None, (context.text(discount.percentage), reasons(context, discount))))
         text = f"{amount} ({reason})" if amount and reason else amount or reason
         yield from context.row("price_charge" if discount.is_charge else "BT-147", text)

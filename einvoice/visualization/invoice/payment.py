@@ -23,6 +23,7 @@ _CONDITION: Final = re.compile(
     r"#(SKONTO|VERZUG)#TAGE=([0-9]+)#PROZENT=([0-9]+\.[0-9]{2})#(?:BASISBETRAG=(-?[0-9]+\.[0-9]{2})#)?"
 )
 _NAMES: Final = {"SKONTO": "skonto", "VERZUG": "interest"}
+_MAX_CARD_DIGITS: Final = 6
 #: Days up to which the date of a discount is computed.
 _MAX_DAYS: Final = 3650
 #: Elements of CII with a discount or interest, and what the elements in them state.
@@ -159,11 +160,18 @@ def _means(context: PageContext, means: Any) -> list[Row]:
         rows += _payee(context)
     rows += context.rows(means, "service_provider")
     if means.card:
-        rows += context.rows(means.card, "number", "holder")
+        rows += _card(context, means.card)
     if means.direct_debit:
         rows += context.rows(means.direct_debit, "mandate_reference")
         rows += _account(context, means.direct_debit.debited_account, context.label("BT-91"))
     return rows + context.rows(means, "remittance_information")
+
+
+def _card(context: PageContext, card: Any) -> list[Row]:
+    """Return the card; EN 16931 asks for no more than the last four to six digits of its number (BT-87)."""
+    number = context.text(card.number)
+    is_end = number.isdecimal() and len(number) <= _MAX_CARD_DIGITS
+    return context.row("card_ending" if is_end else "BT-87", number) + context.rows(card, "holder")
 
 
 def _payee(context: PageContext) -> list[Row]:

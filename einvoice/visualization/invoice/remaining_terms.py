@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,7 +13,7 @@ from einvoice.model.terms import name
 from einvoice.model.terms import section as section_of
 from einvoice.syntax.specifications import Syntax, declared_specification
 from einvoice.visualization.invoice.context import PageContext, Row, distinct, key_value_table, section
-from einvoice.visualization.invoice.further_content import leaf_label, leaf_text
+from einvoice.visualization.invoice.further_content import Leaf, leaf_label, leaf_text, name_of
 from einvoice.visualization.labels import field_label
 from einvoice.visualization.markup import Markup, join
 
@@ -94,9 +95,20 @@ def _label(context: PageContext, it: Filled) -> str:
 def _further(context: PageContext) -> Iterator[Row]:
     for group, found in context.further.unshown():
         place = _place(context, group)
-        for leaf in found:
-            text = leaf_text(leaf, context.lang, context.currency)
-            yield context.label("colon").join(filter(None, (place, leaf_label(leaf, context.lang)))), text
+        for _, parts in itertools.groupby(found, key=lambda leaf: leaf.path[0]):
+            label, text = _part(context, list(parts))
+            yield context.label("colon").join(filter(None, (place, label))), text
+
+
+def _part(context: PageContext, found: list[Leaf]) -> Row:
+    """Return the texts of one element under its name; several ones each behind its own."""
+    texts = [leaf_text(leaf, context.lang, context.currency) for leaf in found]
+    if len(found) == 1:
+        return leaf_label(found[0], context.lang), texts[0]
+    names = [leaf_label(Leaf(leaf.path[1:] or leaf.path), context.lang) for leaf in found]
+    short = [name.rpartition(context.label("colon"))[2] for name in names]
+    labels = (own if short.count(own) == 1 else name for own, name in zip(short, names, strict=True))
+    return name_of(found[0].path[0], context.lang), "\u00a0· ".join(map(context.named, labels, texts))
 
 
 def _place(context: PageContext, group: Any) -> str:

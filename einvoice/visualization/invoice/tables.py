@@ -14,7 +14,7 @@ _HEAD_CHARACTER: Final = 1.6
 _SPACE: Final = 2.6
 #: Minimum width of a text column, and the one that a long text keeps before anything breaks in a number column (mm).
 _MIN_TEXT: Final = 38.0
-_WIDE_TEXT: Final = 68.0
+_WIDE_TEXT: Final = 60.0
 
 
 class Column(NamedTuple):
