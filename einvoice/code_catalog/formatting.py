@@ -12,6 +12,7 @@ from einvoice.localization.formatting import format_date, format_number
 
 VALUES: Final = Messages("einvoice.code_catalog", "values")
 _LINE_NUMBER: Final = "line.identifier"
+_CURRENCY: Final = "invoice.currency"
 _OF_AMOUNTS: Final = 2
 
 
@@ -44,13 +45,15 @@ def missing(name: str, values: Mapping[str, Any], language: str, before: str) ->
 
     After a colon, the text is "nothing" ("Given: nothing"); elsewhere it is in parentheses ("line (not given)").
     Empty texts and values that cannot be calculated are worded differently, and so are lines without a number ("line
-    (without a number)").
+    (without a number)"). A missing currency behind an amount is named.
     """
     listed = before.endswith(": ")
     if name in values:
         key = "empty"
     elif name.endswith(_LINE_NUMBER) and not listed:
         key = "unnumbered"
+    elif name == _CURRENCY and before.rstrip()[-1:].isdecimal():
+        key = "missing_currency"
     elif name != "actual" and "." not in name:
         key = "incalculable"
     else:

@@ -30,6 +30,9 @@ from einvoice.rulebook.rule import SYNTAXES
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
+_TECHNICAL: Final = "technical"
+"""What an element has in the column "instead" if no content is lost with it, and the consequence of that."""
+
 
 class _Row(NamedTuple):
     """A row with its rule set, syntax and table."""
@@ -176,14 +179,16 @@ class Composer:
 
     def _words(self, row: Mapping[str, str], noun: Name, place: Name, language: Language) -> dict[str, str]:
         severity, argument = row["severity"], row["argument"]
+        instead = noun["instead"] or place["instead"]
+        is_lossless = severity == "warning" and instead == _TECHNICAL
         return {
             **inflected(noun, language, self._texts["forms"].get(language, {})),
             "place": place[language],
             "xml": row["path"].rpartition("/")[2].partition("[")[0].replace("|", ", "),
             "argument": argument,
             "only": self._fragment("only", argument, language),
-            "instead": self._fragment("instead", noun["instead"] or place["instead"], language),
-            "consequence": self._fragment("consequence", severity, language),
+            "instead": self._fragment("instead", instead, language),
+            "consequence": self._fragment("consequence", _TECHNICAL if is_lossless else severity, language),
             "risk": self._fragment("risk", severity, language),
             "should": self._fragment("should", severity, language),
             "may": self._fragment("may", severity, language),

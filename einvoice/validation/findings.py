@@ -328,7 +328,9 @@ class FindingBuilder:
         numbers = [number for found in missing for number in found]
         if len(missing) == 1 and numbers:
             contents = ", ".join(self._required_in(numbers[0]))
-            return {"term": numbers[0], **({"contents": contents} if contents else {})}
+            may_go = terms()[numbers[0]].cardinality.startswith("0") and _may_go(violation.element)
+            known = {"contents": contents} if contents else {"of_empty": numbers[0]} if may_go else {}
+            return {"term": numbers[0], **known}
         if not numbers:
             held = ", ".join(self._required_below(violation.element, violation.missing[0])) if len(missing) == 1 else ""
             return {"holds": held} if held else {}
@@ -495,6 +497,11 @@ def _emptied(element: Any) -> Mapping[str, str]:
             break
         outermost = it
     return {} if outermost is None else {"emptied": name(outermost.tag)}
+
+
+def _may_go(element: Any) -> bool:
+    """Return whether an element has no text in it and can be left out."""
+    return not any(text.strip() for text in element.itertext()) and is_optional(element)
 
 
 def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:

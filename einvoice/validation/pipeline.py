@@ -325,9 +325,13 @@ def unmapped(context: Context) -> Outcome:
     rules = context.selection.profile
     profile = {"profile": rules.title} if rules and rules.is_schema else {}  # the profile provides for the content
     stated = next((it.note.raw for it in context.invoice.payment_terms if it.note.filled), "")
+    lines = {it.node: it for it in context.invoice.lines}
     found = FindingsByCode(_MAX_UNMAPPED)
     for it in elements:
         values = {**_names_of(it), **profile}
+        line = next((lines[around] for around in it.iterancestors() if around in lines), None)
+        if line is not None and line.identifier.filled:
+            values |= {"of_line": line.identifier.raw, **({"profile_of_line": "true"} if profile else {})}
         if "payment_terms" in values and stated:
             values["stated"] = stated
         found.add(_UNMAPPED, "", partial(context.build.of_entry, _UNMAPPED, "file", it, values))

@@ -86,6 +86,8 @@ DOCUMENT = """<ram:AdditionalReferencedDocument><ram:IssuerAssignedID>A1</ram:Is
 CHARGE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>true</udt:Indicator>
 </ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount><ram:ReasonCode listID="7161">FC</ram:ReasonCode>
 </ram:SpecifiedTradeAllowanceCharge>"""
+ORDER_OF_LINE = """<ram:BuyerOrderReferencedDocument><ram:IssuerAssignedID>B-7</ram:IssuerAssignedID>
+  </ram:BuyerOrderReferencedDocument>"""
 INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
 DISCOUNT = """<ram:ApplicableTradePaymentDiscountTerms><ram:CalculationPercent>2.00</ram:CalculationPercent>
 </ram:ApplicableTradePaymentDiscountTerms>"""
@@ -158,7 +160,7 @@ OTHER = [
             r"\1\2\1\2",
         ),
         "None of the tax registrations has a number",
-        "Add the number in one registration",
+        "Add the number in the registration it belongs to",
     ),
     (
         "without_CompanyID",
@@ -314,6 +316,20 @@ OTHER = [
         ),
         "(LineTotalBasisAmount in ApplicableTradeTax)",
         "the recipient lacks nothing without it",
+    ),
+    (
+        "profile_of_line",
+        "CONTENT-UNCOVERED",
+        before(profile("extended"), "ram:NetPriceProductTradePrice", ORDER_OF_LINE),
+        "Line 1: Number (IssuerAssignedID in BuyerOrderReferencedDocument) belongs to the profile EXTENDED",
+        "such as the line note (BT-127)",
+    ),
+    (
+        "of_line",
+        "CONTENT-UNCOVERED",
+        replaced(CII, "</ram:LineID>", "\\g<0><ram:LineStatusCode>1</ram:LineStatusCode>"),
+        "Line 1: Status (LineStatusCode in AssociatedDocumentLineDocument) is not part of EN 16931",
+        "state it in a field of the standard, too, such as the line note (BT-127)",
     ),
     (
         "technical",

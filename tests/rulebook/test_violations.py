@@ -133,6 +133,7 @@ def test_substitute_in_french_is_not_quoted(values: dict[str, str], title: str) 
         ("Given: {line.x}, calculated: {expected}.", "Given: nothing, calculated: cannot be determined."),
         ("{line.empty} % of it is {expected}", "(empty) % of it is (cannot be determined)"),
         ("The charge of {line.amount} {invoice.currency} says", "The charge of (not given) says"),
+        ("The charge of 100 {invoice.currency} says", "The charge of 100 (currency BT-5 not given) says"),
         ("An allowance ({line.amount})", "An allowance (not given)"),
         (
             "It is a code; “{line.empty}” is none. “{line.empty}”",

@@ -68,6 +68,22 @@ def test_text_names_the_missing_group() -> None:
     assert "Gesamtbeträge der Rechnung (BG-22, cac:LegalMonetaryTotal)" in finding.fix("de")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "may_go"),
+    [
+        (
+            "<cac:AccountingSupplierParty>",
+            r"<cac:ContractDocumentReference> </cac:ContractDocumentReference>\g<0>",
+            True,
+        ),
+        ("(<cac:InvoiceLine>.*?)" + LINE_AMOUNT, r"\1", False),
+    ],
+)
+def test_optional_term_of_an_empty_element_need_not_be_added(old: str, new: str, may_go: bool) -> None:
+    fix = finding_of("SCHEMA-MISSING-ELEMENT", UBL, old, new).fix("en")
+    assert ("or leave the empty element" in fix) == may_go
+
+
 def test_contents_of_a_missing_group_are_those_that_it_cannot_lack() -> None:
     """The scheme of an electronic address (BT-34-1) is only required together with the address."""
     finding = finding_of(
