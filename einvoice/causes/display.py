@@ -48,6 +48,12 @@ def codes(cause: Cause, lang: Language) -> str:
     return ", ".join(code if count == 1 else several.format(count=count, code=code) for code, count in counts.items())
 
 
+def repeats(cause: Cause, lang: Language) -> bool:
+    """Return whether a cause has no change, and says no more than the title that its findings have in common."""
+    titles = {it.title(lang) for it in cause.findings}
+    return not cause.changes and len(titles) == 1 and titles.pop() in cause.text(lang)
+
+
 def remaining(change: Change, lang: Language) -> str:
     """Return how many findings remain after a change; "" if none does."""
     return counted("remain", len(change.remaining), lang) if change.remaining else ""

@@ -138,21 +138,18 @@ class _Table:
 
     def _causes(self, causes: Sequence[Any], findings: int) -> Iterator[str]:
         """Yield the causes, each with the codes that it explains and its change."""
-        from einvoice.causes.display import codes, heading, incomplete  # loads the search, which only causes need
+        # loads the search, which only causes need
+        from einvoice.causes.display import codes, counted, heading, incomplete, repeats
 
         yield _GAP + self._paint(heading(len(causes), findings, self._lang), _BOLD)
-        for cause in () if self._is_said(causes) else causes:
+        shown = [cause for cause in causes if not repeats(cause, self._lang)]
+        for cause in shown:
             yield from self._wrapped(f"{cause.text(self._lang)} ({codes(cause, self._lang)})")
             for change in () if cause.is_question else cause.changes:
                 yield from (_GAP + line for line in self._wrapped(f"→ {change.text(self._lang)}"))
+        if said := len(causes) - len(shown):
+            yield from self._wrapped(counted("said", said, self._lang))
         yield from self._wrapped(incomplete(causes, self._lang))
-
-    def _is_said(self, causes: Sequence[Any]) -> bool:
-        """Return whether the only cause would repeat the title of the only finding that it explains."""
-        if len(causes) != 1 or causes[0].changes or len(causes[0].findings) != 1:
-            return False
-        title: str = causes[0].findings[0].title(self._lang)
-        return title in causes[0].text(self._lang)
 
     def _wrapped(self, text: str) -> list[str]:
         return wrap(text, self._width, initial_indent=_GAP * 2, subsequent_indent=_GAP * 3, break_on_hyphens=False)

@@ -36,6 +36,17 @@ def test_the_only_cause_does_not_repeat_the_title_of_its_finding(sample, tmp_pat
     assert out.count("The unit of measure of a line is missing") == 1
 
 
+def test_causes_do_not_repeat_the_titles_of_their_findings(sample, tmp_path, capsys):
+    path = tmp_path / "invoice.xml"
+    text = sample("ubl-invoice.xml").read_bytes().replace(b' unitCode="HUR"', b"").replace(b">415.33<", b">41.33<")
+    path.write_bytes(text)
+    main(["validate", str(path), "--causes", "--lang", "en"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.count("The unit of measure of a line is missing") == 1
+    assert "where “415.33” would be consistent" in out
+    assert "One cause is already stated with its finding." in out
+
+
 def test_causes_on_request_only(faulty, capsys):
     main(["validate", str(faulty), "--lang", "en"])
     assert "Causes" not in capsys.readouterr().out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from einvoice.causes.display import LABELS, codes, counted, heading, incomplete
+from einvoice.causes.display import LABELS, codes, counted, heading, incomplete, repeats
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize
@@ -37,7 +37,7 @@ def causes(found: Sequence[Cause], findings: int, lang: Language, label: str = "
         return tag("section", tag("p", WORDS[lang]["no_causes"], class_="means"), class_="causes")
     changed = [cause for cause in found if cause.changes]
     remark = incomplete(found, lang)
-    if not changed and len(found) == findings and not remark:
+    if not remark and all(repeats(cause, lang) for cause in found):
         return EMPTY
     words = LABELS[lang]
     return tag(
@@ -105,15 +105,15 @@ def _proof(change: Change, lang: Language) -> Markup:
 
 
 def _without_change(found: Sequence[Cause], lang: Language) -> Markup:
-    """Return the causes of several findings for which no change was found; that of one finding is in its own text."""
+    """Return the causes for which no change was found; of those that their findings state, the number."""
     if not found:
         return EMPTY
-    several = [cause for cause in found if len({(it.code, it.title(lang)) for it in cause.findings}) > 1]
-    items = [_item(cause, lang) for cause in several[:_MAX_SHOWN]]
+    listed = [cause for cause in found if not repeats(cause, lang)]
+    items = [_item(cause, lang) for cause in listed[:_MAX_SHOWN]]
     remark = tag("p", LABELS[lang]["no_change"], class_="unchanged")
-    alone = len(found) - len(several)
-    counted_alone = tag("p", counted("alone", alone, lang), class_="unchanged") if alone else EMPTY
-    return join(remark, tag("ul", *items) if items else EMPTY, _omitted(several, lang), counted_alone)
+    said = len(found) - len(listed)
+    counted_said = tag("p", counted("said", said, lang), class_="unchanged") if said else EMPTY
+    return join(remark, tag("ul", *items) if items else EMPTY, _omitted(listed, lang), counted_said)
 
 
 def _item(cause: Cause, lang: Language) -> Markup:
