@@ -288,7 +288,11 @@ def in_lines(place: str, lines: Sequence[str], lang: Language, key: str = "in_li
 
 def row_list(rows: Sequence[Row], lang: Language) -> str:
     """Return rows of the VAT breakdown as a list, such as "1 (S, 19 %) and 2 (E, 0 %)"."""
-    words, texts = _TEXTS[lang], [it.text(lang) for it in rows]
+    return _list([it.text(lang) for it in rows], lang)
+
+
+def _list(texts: Sequence[str], lang: Language) -> str:
+    words = _TEXTS[lang]
     if len(texts) > _LISTED:
         return words["more"].format(lines=", ".join(texts[:_LISTED]), count=len(texts) - _LISTED)
     *others, last = texts
@@ -305,7 +309,16 @@ def capitalized(text: str) -> str:
 
 
 def fault(change: Change, lang: Language) -> str:
-    """Return what is wrong, as a clause: for a removal, what the finding says that demands it."""
+    """Return what is wrong, as a clause: for a removal, what the finding says that demands it.
+
+    It names the other values that have to change, too, for the findings to disappear.
+    """
+    text = _fault(change, lang)
+    places = dict.fromkeys(in_lines(it.term, it.lines, lang) if it.term else it.place(lang) for it in change.prior)
+    return _TEXTS[lang]["along"].format(text=text, places=_list(list(places), lang)) if places else text
+
+
+def _fault(change: Change, lang: Language) -> str:
     removes = all(step.kind == "remove" and step.reason not in ("empty", "same") for step in change.steps)
     if change.refused is None or not removes:
         return clauses(change.steps, lang, "cause")

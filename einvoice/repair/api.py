@@ -78,7 +78,9 @@ class Diagnosis:
         if not findings:
             return ()
         proven = [] if self._result.identity.kind in _OTHER_RULES else self.search.run()
-        self._asked = {trial.proposal for it in proven if len(it.trials) > 1 for trial in it.trials}
+        # The issuer decides between several changes, and what is built on a change that only the issuer can confirm.
+        trials = [(trial, len(it.trials) > 1) for it in proven for trial in it.trials]
+        self._asked = {it.proposal for it, is_choice in trials if is_choice or self._judged(it) is QUESTION}
         found = [cause for explained in proven if (cause := self._explained(explained))]
         known = {id(finding) for cause in found for finding in cause.findings}
         found += self._unexplained([it for it in findings if id(it) not in known])
@@ -280,8 +282,9 @@ class Diagnosis:
         )
 
     def _applicability(self, trial: Trial) -> Applicability:
-        if not self._asked.isdisjoint(trial.proposals):  # the issuer decides between several changes
-            return QUESTION
+        return self._judged(trial) if self._asked.isdisjoint(trial.proposals) else QUESTION
+
+    def _judged(self, trial: Trial) -> Applicability:
         is_combined = any(isinstance(it.action, Combine) for it in trial.proposals)
         ceiling = max(it.applicability for it in trial.proposals)
         return judged(self.case, trial.after, trial.edits, ceiling, is_combined=is_combined)

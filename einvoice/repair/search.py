@@ -26,6 +26,8 @@ MAX_SECONDS: Final = 10.0
 _RESERVE: Final = 6
 """Validations kept for changes that were found, tried together and alone."""
 _MAX_ALTERNATIVES: Final = 4
+_MAX_LEFT_OUT: Final = 4
+"""Maximum number of changes accepted before that are left out one by one."""
 _WEIGHTS: Final = {"fatal": 100, "warning": 10, "information": 1}
 _POSITION: Final = re.compile(r"\[[0-9]+\]")
 
@@ -134,12 +136,15 @@ class Search:
         return found
 
     def _add_consequences(self, picked: list[Explained], joint: Trial, remaining: frozenset[int]) -> None:
-        """Add the findings that only all changes together resolve to the last one, so that its change resolves them."""
+        """Add each finding that only several changes together resolve to the last one of its terms, or the last."""
         explained = frozenset().union(*(it.resolved for it in picked))
-        if consequences := (joint.resolved & remaining) - explained:
-            last = picked[-1]
-            last.resolved |= consequences
-            last.trials = [joint]
+        for number in (joint.resolved & remaining) - explained:
+            terms = {*self._case.findings[number].terms}
+            owner = next((it for it in reversed(picked) if terms & {*it.trials[0].proposal.terms}), picked[-1])
+            own = owner.trials[0].proposal
+            owner.resolved |= {number}
+            others = (it for it in joint.proposals if it is not own)
+            owner.trials = [Trial((*others, own), joint.resolved, joint.after)]
 
     def _exhausted(self, reserve: int = 0) -> bool:
         """Return whether a limit ends the search here, and keep which one does."""
@@ -276,7 +281,7 @@ class Search:
     def _alone(self, trial: Trial, resolved: frozenset[int]) -> Trial:
         """Return the trial with as few of the changes accepted before it as needed to resolve the same findings.
 
-        Tried are none of them, and only those of totals, from which other totals are calculated.
+        Tried are none of them, only those of totals, from which other totals are calculated, and without each of them.
         """
         *prior, own = trial.proposals
         totals = tuple(it for it in prior if it.is_total) if own.is_total else ()
@@ -285,6 +290,9 @@ class Search:
                 tried = self._try((*fewer, own))
                 if tried and tried.resolved >= resolved:
                     return tried
+        for it in prior if len(prior) <= _MAX_LEFT_OUT else ():
+            tried = self._try((*(kept for kept in trial.proposals[:-1] if kept is not it), own))
+            trial = tried if tried and tried.resolved >= resolved else trial
         return trial
 
 

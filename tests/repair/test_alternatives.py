@@ -208,3 +208,36 @@ def test_a_charge_of_0_is_wrong_and_not_a_missing_one():
     (change,) = cause.changes
     assert change.terms == ("BT-99",)
     assert "missing" not in cause.text()
+
+
+# ---------------------------------------------------------------- several numbers are wrong together
+
+
+def wrong_numbers(**numbers):
+    """The causes of an invoice with other totals, by their leading term."""
+    document = UBL
+    for name, (before, after) in numbers.items():
+        changed = document.replace(f'<cbc:{name} currencyID="EUR">{before}', f'<cbc:{name} currencyID="EUR">{after}')
+        assert changed != document
+        document = changed
+    return {cause.terms[0]: cause for cause in einvoice.validate(document.encode(), lang="en").causes()}
+
+
+def test_finding_of_two_wrong_numbers_belongs_to_one_of_them():
+    """BT-109 is the sum of BT-106 and others: the amount due has no part in it, though all are corrected together."""
+    causes = wrong_numbers(
+        LineExtensionAmount=("369.00", "377.11"), TaxExclusiveAmount=("359.00", "383.77"), PayableAmount=("400", "409")
+    )
+    explained = {term: {finding.code for finding in cause.findings} for term, cause in causes.items()}
+    assert explained["BT-115"] == {"BR-CO-16"}
+    assert "BR-CO-13" in explained["BT-109"]
+    (change,) = causes["BT-109"].changes
+    assert [step.term for step in change.prior] == ["BT-106"]
+    assert "(together with the change of BT-106)" in causes["BT-109"].text("en")
+
+
+def test_change_beside_a_doubtful_one_is_doubtful():
+    """BT-112 agrees with BT-109 and BT-110 only if BT-110 is changed, which only the issuer can confirm."""
+    causes = wrong_numbers(TaxAmount=("56.33", "69.11"), TaxInclusiveAmount=("415.33", "425.77"))
+    assert all(cause.is_question for cause in causes.values())
+    assert {term for term, cause in causes.items() if any(it.prior for it in cause.changes)} == {"BT-112"}
