@@ -28,6 +28,8 @@ _NOT_NEGATIVE: Final = frozenset(
 )
 _RATES: Final = frozenset(("BT-119",))
 """Numbers by which amounts are added; a wrong one is no matter of one equation."""
+MAX_RATE: Final = 100
+"""A higher percentage looks like one without its decimal point, so nothing is calculated from it."""
 _ZERO: Final = Decimal(0)
 
 
@@ -191,6 +193,8 @@ class Equations:
         key = place_of(operand)
         if operand.group is absent or operand.term in _RATES:
             return None
+        if it.equation.factors and any(_is_no_percentage(other) for other in it.operands if other is not operand):
+            return None
         if operand is it.result:
             unrounded = self.sums[index]
             number = None if unrounded is None else it.equation.calculate(self._known(index))
@@ -250,8 +254,15 @@ def place_of(operand: Operand) -> Key:
     )
 
 
+def _is_no_percentage(operand: Operand) -> bool:
+    number = operand.number
+    return number is not None and number > MAX_RATE and term(operand.term).datatype == "Percentage"
+
+
 def _stated(operand: Operand) -> Decimal | None:
     """Return the number of a place, an amount rounded; as it is read if it is written otherwise and has one reading."""
+    if operand.term in _RATES and _is_no_percentage(operand):
+        return None
     if operand.number is not None and term(operand.term).datatype == "Amount":
         return round2(operand.number)  # otherwise those that are calculated from it would have too many decimals, too
     if operand.number is not None or operand.value is absent:

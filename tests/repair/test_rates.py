@@ -211,3 +211,28 @@ def test_a_line_that_stands_twice_with_another_note_is_named():
 def test_a_misspelt_currency_is_that_of_the_amounts():
     wrong = two_rates().replace('currencyID="EUR"', 'currencyID="SGD"').replace(">EUR<", ">eur<")
     assert any("is “eur” instead of “SGD”" in cause.text() for cause in causes_of(wrong))
+
+
+def test_nothing_is_calculated_with_a_rate_above_100(sample):
+    """1900 looks like 19.00 without its point: neither texts nor changes take it for a rate."""
+    document = re.sub(
+        "<cbc:Percent>19</cbc:Percent>", "<cbc:Percent>1900</cbc:Percent>", sample("ubl-invoice.xml").read_text()
+    )
+    result = einvoice.validate(document.encode(), lang="en")
+    changes = [change for cause in result.causes() for change in cause.changes]
+    assert changes
+    assert {step.term for change in changes for step in change.steps} <= {"BT-119", "BT-152", "BT-96", "BT-103"}
+    assert all("looks like" in it.explanation() for it in result.findings if it.code in ("BR-S-09", "BR-CO-17"))
+
+
+def test_nothing_is_calculated_with_an_allowance_above_100_percent(sample):
+    allowance = (
+        "<cbc:MultiplierFactorNumeric>1000</cbc:MultiplierFactorNumeric>"
+        '<cbc:Amount currencyID="EUR">10.00</cbc:Amount><cbc:BaseAmount currencyID="EUR">100.00</cbc:BaseAmount>'
+    )
+    document = re.sub(
+        '<cbc:Amount currencyID="EUR">10.00</cbc:Amount>', allowance, sample("ubl-invoice.xml").read_text()
+    )
+    result = einvoice.validate(document.encode(), lang="en")
+    (cause,) = (it for it in result.causes() if any(finding.code.endswith("R040") for finding in it.findings))
+    assert [step.term for change in cause.changes for step in change.steps] == ["BT-94"]

@@ -22,6 +22,7 @@ from einvoice.reconciliation.amounts import (
     total,
 )
 from einvoice.reconciliation.assignment import Assignment
+from einvoice.reconciliation.equations import MAX_RATE
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.evidence import agrees
 from einvoice.repair.proposal import Proposal
@@ -114,8 +115,11 @@ def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]
 def _amounts(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
     """Yield the edits that calculate the tax amounts again; breakdowns with the same category and rate become one.
 
-    None if an amount of a breakdown is missing or unreadable, or the items with its rate add up to another one.
+    None if an amount of a breakdown is missing or unreadable, the items with its rate add up to another one, or the
+    rate is none.
     """
+    if any(key[1] > MAX_RATE for key in faulty):
+        return
     if any(absent in (vat.taxable_amount.number, vat.tax_amount.number) for rows in faulty.values() for vat in rows):
         return
     totals, difference = case.invoice.totals, Decimal(0)
