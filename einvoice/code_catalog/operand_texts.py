@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from einvoice.likeness import likeness
 from einvoice.localization import Language, Messages
 from einvoice.rulebook.rule import ACTUAL
 
@@ -167,7 +168,11 @@ class _OfMalformed(_Texts):
         return " ".join((*parts, self.words["malformed_also"]) if "other_lines" in self.values else parts)
 
     def fix(self) -> str:
+        """Return the fix; before it what the value looks like, if that is the content of another field."""
         key = f"fix_malformed_{self.kind}"
         if self.values.get("example") == "0":
             key = "fix_malformed_zero"
-        return self.with_example(self.words.get(key, self.words["fix_malformed"]))
+        fix = self.with_example(self.words.get(key, self.words["fix_malformed"]))
+        other = likeness(str(self.values.get(ACTUAL, "")))
+        is_other = other in ("iban", "vat_number", "amount" if self.kind == "date" else "date")
+        return f"{self.words[f'like_{other}']} {fix}" if is_other else fix

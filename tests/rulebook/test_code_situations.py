@@ -575,3 +575,34 @@ def test_texts_quote_the_beginning_of_a_long_value(lang: Language) -> None:
     for text in (finding.explanation(lang), compared_text(finding, lang), *(it.text(lang) for it in result.causes())):
         assert value[:39] in text
         assert value[:80] not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "pattern", "by", "title"),
+    [
+        ("BR-CL-14", "<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>EUR", "“EUR” looks like a currency code"),
+        ("BR-CL-04", "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>DE", "“DE” looks like a country code"),
+    ],
+)
+def test_code_of_another_field_looks_like_it(code: str, pattern: str, by: str, title: str) -> None:
+    result = einvoice.validate(replaced(UBL, pattern, by).encode(), lang="en")
+    assert [it.title().partition(": ")[2] for it in result.findings if it.code == code] == [title]
+
+
+@pytest.mark.parametrize(
+    ("element", "stated", "likeness"),
+    [
+        ("cbc:Percent", "DE123456789", "a VAT identifier"),
+        ("cbc:PayableAmount", "2026-12-02", "a date"),
+        ("cbc:PayableAmount", "DE02120300000000202051", "an IBAN"),
+        ("cbc:IssueDate", "824.67", "an amount"),
+    ],
+)
+def test_value_of_another_field_looks_like_it(element: str, stated: str, likeness: str) -> None:
+    """The findings of the schema and of the rules say it, but not of a number that is only badly written."""
+    for text, is_said in ((stated, True), ("12 . 5", False)):
+        document = replaced(UBL, f"(<{element}[^>]*>)[^<]*", rf"\g<1>{text}")
+        findings = einvoice.validate(document.encode(), lang="en").findings
+        fixes = [it.fix() for it in findings if it.code.startswith("SCHEMA-VALUE-") or "malformed" in it.situation]
+        assert fixes
+        assert all((f"“{text}” looks like {likeness}." in fix) == is_said for fix in fixes)

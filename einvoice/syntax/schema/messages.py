@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
+from einvoice.likeness import likeness
 from einvoice.model.location import NAMESPACES, line
 from einvoice.quotation import quote
 from einvoice.syntax.mapping.tables import table_of
@@ -337,6 +338,8 @@ def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
     else:
         values["type"] = models.datatype_of(error.element) or "–"
         code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
+        if other := likeness(value):
+            values[f"like_{other}"] = True
         if code == "SCHEMA-VALUE-BOOLEAN" and _is_charge_indicator(error.element):
             values["charge"] = True
     return _Explanation(code, error.element, values)
