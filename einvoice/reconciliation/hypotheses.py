@@ -165,9 +165,19 @@ class Hypotheses:
         counted = total(it.net_amount.number for it in self._invoice.counted_lines)
         return bool(calculation.result.number == counted)
 
+    def _leaves_out_deductions(self, index: int) -> bool:
+        """Return whether the net amount of a line is only wrong because it leaves out its allowances and charges."""
+        calculation = self.calculations[index]
+        if calculation.equation is not _LINE_AMOUNT:
+            return False
+        stated = [it for it in calculation.place.allowances_and_charges if it.amount.number is not absent]
+        left_out = total(it.amount.number * (1 if it.is_allowance else -1) for it in stated)
+        return bool(left_out) and self._equations.difference(index) == left_out
+
     def _all(self) -> Iterator[Hypothesis]:
         wrong = [index for index, state in enumerate(self._equations.states) if state is State.WRONG]
         wrong = [it for it in wrong if not self._leaves_out_subtotals(self.calculations[it])]
+        wrong = [it for it in wrong if not self._leaves_out_deductions(it)]
         wrong.sort(key=lambda it: self.calculations[it].equation.at not in OF_DOCUMENT)  # of many, sums say most
         lacking = [index for index, state in enumerate(self._equations.states) if state is State.LACKING]
         self._tried = 0

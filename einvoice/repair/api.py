@@ -38,6 +38,7 @@ _PLAUSIBILITY: Final = "plausibility"
 """Layer whose findings doubt what is stated."""
 _WITH_VAT: Final = ("BT-131", "BT-146")
 """What includes VAT if the lines do."""
+_OF_LINES: Final = ("BG-27", "BG-28")
 _GRAVITY: Final = ("fatal", "warning", "information")
 
 
@@ -142,10 +143,14 @@ class Diagnosis:
         )
 
     def _lacking(self, findings: Sequence[Finding]) -> Mapping[str, Any]:
-        """Return the allowance or charge that a line may lack instead, as likely as another number is; {} for none."""
+        """Return the allowance or charge that may be missing instead, as likely as another number is; {} for none.
+
+        In a line, even if that number is a slip: nothing else says what the line has.
+        """
         for first, *others in self.case.hypotheses.explanations:
             for it in others:
-                places = self.case.hypotheses.rules(it) if it.missing and it.prior <= first.prior + 1 else ()
+                is_likely = it.prior <= first.prior + 1 or it.missing in _OF_LINES
+                places = self.case.hypotheses.rules(it) if it.missing and is_likely else ()
                 if places and all(any(self._is_about(finding, *place) for place in places) for finding in findings):
                     return self._group(it, findings[0])
         return {}

@@ -241,3 +241,15 @@ def test_change_beside_a_doubtful_one_is_doubtful():
     causes = wrong_numbers(TaxAmount=("56.33", "69.11"), TaxInclusiveAmount=("415.33", "425.77"))
     assert all(cause.is_question for cause in causes.values())
     assert {term for term, cause in causes.items() if any(it.prior for it in cause.changes)} == {"BT-112"}
+
+
+# ---------------------------------------------------------------- a line that does not add up
+
+
+def test_net_amount_that_leaves_out_an_allowance_says_nothing_about_the_price():
+    allowance = """<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator>
+        <cbc:AllowanceChargeReason>Rabatt</cbc:AllowanceChargeReason>
+        <cbc:Amount currencyID="EUR">10.00</cbc:Amount></cac:AllowanceCharge><cac:Item>"""
+    cause = cause_of(UBL.replace("<cac:Item>", allowance, 1))
+    assert [it.situation for it in cause.findings] == ["before_allowances_and_charges"]
+    assert cause.changes == ()
