@@ -18,7 +18,6 @@ class Markup(str):
 EMPTY: Final = Markup("")
 _WORDS: Final = re.compile(r"([ \t\n]+)")
 _BREAKABLE: Final = re.compile(r"[-/–?|%&+]")
-_BREAK_AFTER: Final = re.compile(r"(?<=[-:/#.@_=?&])(?=[^-:/#.@_=?&])")
 _SHORT: Final = 16
 _NOT_PLAIN: Final = re.compile(r"[0-9@]")
 
@@ -43,16 +42,14 @@ def join(*content: str) -> Markup:
 def solid(text: str, limit: int = 44) -> Markup:
     """Return text in which no number, identifier, e-mail address, or short word breaks at a hyphen or slash.
 
-    Longer words than `limit` characters, which may not fit into their column, may break after their punctuation.
+    Longer words than `limit` characters may break, since they would not fit into their column.
     """
-    if len(text) <= limit and not _BREAKABLE.search(text):
+    if not _BREAKABLE.search(text):
         return join(text)
     return join(*(_solid_word(it, limit) for it in _WORDS.split(text)))
 
 
 def _solid_word(word: str, limit: int) -> str:
-    if len(word) > limit:
-        return Markup("<wbr/>".join(map(join, _BREAK_AFTER.split(word))))
     is_solid = _BREAKABLE.search(word) and len(word) <= (limit if _NOT_PLAIN.search(word) else _SHORT)
     return tag("span", word, class_="solid") if is_solid else word
 

@@ -55,6 +55,9 @@ OTHERS = {
     "BT-74": ["BT-73"],
     "BT-135": ["BT-134"],
     "BT-84": ["iban", "account"],
+    "BT-46": ["BT-29"],  # with a scheme
+    "BT-82": ["BT-81"],  # equal to the name of the code
+    "BT-86": ["bank"],
     "BT-87": ["card_ending"],
     "BT-120": ["BT-120", "vat_note"],
     "BT-121": ["BT-120", "vat_note"],

@@ -214,7 +214,7 @@ def test_labels_of_a_kind_of_document_replace_those_of_an_invoice():
 def test_every_code_is_in_its_official_list():
     official = {
         "invoice_types": codes("invoice_types") | codes("credit_note_types"),
-        "schemes": codes("icd") | codes("eas") | {"VA", "FC"},  # of the tax registrations in CII
+        "schemes": codes("icd") | codes("eas") | {"VA", "FC"} | {"9958"},  # of tax registrations in CII; withdrawn
         "business_processes": codes("france_billing_modes") | PEPPOL_PROCESSES,
         "classifications": codes("item_classifications"),
         "vat_short": codes("vat_categories"),

@@ -18,7 +18,7 @@ from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Perc
 from einvoice.result.languages import Language
 from einvoice.visualization import formatting
 from einvoice.visualization.formatting import file_size, format_number
-from einvoice.visualization.invoice.further_content import FurtherContent
+from einvoice.visualization.invoice.further_content import FurtherContent, leaf_label, leaf_text, leaves
 from einvoice.visualization.labels import code_text, label, meaning
 from einvoice.visualization.markup import EMPTY, Markup, solid, tag
 
@@ -96,6 +96,11 @@ class PageContext:
         """
         texts = (self._one(it, codes, currency, scheme) for it in _occurrences(value))
         return "; ".join(filter(None, texts))
+
+    def quantity(self, value: Any, unit: str) -> str:
+        """Return a quantity as text, in this unit if it has none of its own."""
+        text = self.text(value)
+        return f"{text}\u00a0{self._unit(unit, value.number)}" if text and unit and not value.unit else text
 
     def mark_shown(self, *values: Any) -> None:
         """Mark values that a heading or label implies as shown."""
@@ -198,6 +203,14 @@ class PageContext:
         value = getattr(group, name)
         text = self.text(value, codes)
         return [(self.label_of(value), text)] if text else []
+
+    def further_rows(self, group: Any, *names: str) -> list[Row]:
+        """Return the content of a group that EN 16931 does not define, of elements with these names if any."""
+        rows = []
+        for element in self.further.of(group, *names):
+            self.further.mark_shown(element)
+            rows += [(leaf_label(it, self.lang), leaf_text(it, self.lang, self.currency)) for it in leaves(element)]
+        return rows
 
     def reference(self, document: Any) -> list[str]:
         """Return the identifier of a referenced document or object and, in words, what kind of reference it is.

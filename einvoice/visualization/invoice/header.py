@@ -17,6 +17,8 @@ SEPA: Final = "SEPA"
 
 _COLUMN: Final = 31
 """Length of the longest word that fits beside its label into half of the page (characters)."""
+_SEVERAL_PAGES: Final = 40
+"""Number of lines above which the totals are so far behind that the amount due is also at the beginning."""
 _IDENTIFIERS: Final = ("identifiers", "global_identifiers")
 _REFERENCES: Final = (
     "purchase_order",
@@ -83,6 +85,8 @@ def _data(context: PageContext) -> list[Row]:
     """Return dates and references."""
     invoice = context.invoice
     rows = [*context.rows(invoice, "number", "issue_date"), *due_dates(context)]
+    if len(invoice.lines) > _SEVERAL_PAGES:
+        rows += context.rows(invoice.totals, "due", currency=True)
     for delivery in invoice.deliveries:
         rows += context.rows(delivery, "date")
     for period in invoice.periods:
@@ -90,6 +94,8 @@ def _data(context: PageContext) -> list[Row]:
     rows += _tax_point(context)
     rows += _buyer_reference(context)
     rows += context.rows(invoice, *_REFERENCES)
+    for group in (invoice, *invoice.deliveries):
+        rows += context.further_rows(group, "DeliveryNoteReferencedDocument")
     in_table = [(it.number, it.issued) for it in deducted(context)]
     for earlier in invoice.preceding_invoices:
         number, dated = context.text(earlier.number), context.text(earlier.issue_date)
@@ -106,7 +112,8 @@ def _buyer_reference(context: PageContext) -> list[Row]:
 def due_dates(context: PageContext) -> list[Row]:
     """Return the due dates, which the syntaxes store in three places."""
     invoice = context.invoice
-    dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
+    discounts = meaning.discount_terms(context)
+    dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms if it not in discounts)]
     dates += [it.due_date for it in invoice.payment_means]
     return context.row("BT-9", "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
 
@@ -176,8 +183,10 @@ def _party(context: PageContext, number: str, party: Any, *, in_header: bool = F
         context.mark_shown(registration.scheme)  # the label tells the tax
         rows += context.rows(registration, "identifier", scheme=False)
     identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if (it.scheme or "") != SEPA]
-    if text := "; ".join(filter(None, map(context.text, identifiers))):
-        rows.append((context.label_of(identifiers[0]), text))
+    for is_listed in (False, True):  # a number with a scheme, such as a GLN, is no customer number
+        found = [it for it in identifiers if bool(it.scheme) == is_listed]
+        if text := "; ".join(filter(None, map(context.text, found))):
+            rows.append((context.label("BT-29") if is_listed else context.label_of(found[0]), text))
     rows += context.rows(party, "electronic_address")
     rows += _contact(context, getattr(party, "contact", absent))
     rows += context.rows(party, "legal_information")

@@ -125,7 +125,7 @@ def _per(context: PageContext, line: Line, price: str, base: Any) -> str:
     if price and base and base.number == 1 and (base.unit or unit) == unit:
         context.mark_shown(base)
         return price
-    return " / ".join(filter(None, (price, context.text(base))))
+    return " /\u00a0".join(filter(None, (price, context.quantity(base, unit))))
 
 
 def _details(context: PageContext, line: Line, parent: Line | None) -> Iterator[Markup]:
@@ -191,11 +191,20 @@ def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
                 yield (name, value)
     for period in line.periods:
         yield from context.row("BT-134", context.period(period.start, period.end))
+    yield from _order(context, line)
     yield from context.rows(line, "order_line", "accounting_reference")
     for document in line.documents:
         context.mark_shown(document.type_code)
         yield from context.row("BT-128", ", ".join(context.reference(document)))
     yield from _prices(context, line)
+
+
+def _order(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
+    """Yield the order of a line, which Factur-X EXTENDED states (BT-X-21)."""
+    for element in context.further.of(line, "IssuerAssignedID"):
+        if local_name(element.getparent()) == "BuyerOrderReferencedDocument":
+            context.further.mark_shown(element)
+            yield from context.row("BT-13", (element.text or "").strip())
 
 
 def _prices(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
@@ -248,5 +257,7 @@ def negated(text: str) -> str:
 def reasons(context: PageContext, extra: AllowanceCharge) -> str:
     """Return the reason for an allowance or charge: its text, and the name of its code unless it is the same."""
     codes = "charge_reasons" if extra.is_charge else "allowance_reasons"
-    text, name = context.text(extra.reason), context.text(extra.reason_code, codes)
-    return distinct(text, name)
+    text, code = context.text(extra.reason), (extra.reason_code.text or "").strip()
+    if text and code and meaning(codes, code, context.lang) is None:
+        return text  # the code, which has no name, is among the remaining terms
+    return distinct(text, context.text(extra.reason_code, codes))

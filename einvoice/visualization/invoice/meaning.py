@@ -13,6 +13,7 @@ from einvoice.visualization.markup import EMPTY, Markup, tag
 _CORRECTION: Final = "384"
 _DIRECT_DEBIT: Final = ("49", "59")
 _CARD: Final = ("48", "54", "55")
+_DISCOUNT: Final = "ApplicableTradePaymentDiscountTerms"
 _LAST_DIGITS: Final = 4
 #: Elements that mark a document, and the labels of its mark in the title and in a sentence.
 _MARKS: Final = {"TestIndicator": "test", "CopyIndicator": "copy"}
@@ -40,6 +41,13 @@ def _kind(context: PageContext) -> Iterator[str]:
         yield context.label("correction").format(numbers=", ".join(numbers))
     if context.is_self_billed:
         yield context.label("self_billed")
+
+
+def discount_terms(context: PageContext) -> list[Any]:
+    """Return the payment terms whose date is that of a discount (BG-X-38), if others have the due date."""
+    terms = context.invoice.payment_terms
+    found = [it for it in terms if context.further.of(it, _DISCOUNT)]
+    return found if any(it.due_date for it in terms if it not in found) else []
 
 
 def of_payment(context: PageContext) -> Markup:

@@ -22,6 +22,7 @@ from einvoice.visualization.markup import Markup
 _CONDITION: Final = re.compile(
     r"#(SKONTO|VERZUG)#TAGE=([0-9]+)#PROZENT=([0-9]+\.[0-9]{2})#(?:BASISBETRAG=(-?[0-9]+\.[0-9]{2})#)?"
 )
+_BIC: Final = re.compile("[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?")
 _NAMES: Final = {"SKONTO": "skonto", "VERZUG": "interest"}
 _MAX_CARD_DIGITS: Final = 6
 #: Days up to which the date of a discount is computed.
@@ -45,7 +46,9 @@ def payment(context: PageContext) -> Markup:
     """Return the payment section; '' if there is no payment data."""
     invoice = context.invoice
     terms = [_terms(context, it) for it in invoice.payment_terms]
+    payee = _payee(context)
     *others, rows = [_means(context, it) for it in invoice.payment_means] or [[]]
+    (others[0] if others else rows)[:0] = payee
     rows += context.rows(invoice, "remittance_information")
     for it in invoice.payment_terms:
         rows += context.rows(it, "mandate_reference")
@@ -64,6 +67,8 @@ def _terms(context: PageContext, terms: Any) -> str:
             context.further.mark_shown(element)
     text = "\n".join(filter(None, texts))
     date = context.text(terms.due_date)
+    if date and terms in meaning.discount_terms(context):
+        return f"{text} ({context.label('until')} {date})"
     if len(context.invoice.payment_terms) > 1 and date:
         due = context.label("instalment").format(date=date)
         return f"{text} ({due})" if text else due[:1].upper() + due[1:]
@@ -150,21 +155,25 @@ def due_now(context: PageContext) -> Decimal:
 
 def _means(context: PageContext, means: Any) -> list[Row]:
     rows = context.coded(means, "code", "payment_means")
-    rows += context.rows(means, "description")
-    transfers = (means.credit_transfer, *means.credit_transfer.more) if means.credit_transfer else ()
-    for transfer in transfers:
+    description = context.rows(means, "description")
+    rows += [row for row in description if row[1] not in (text for _, text in rows)]
+    for transfer in (means.credit_transfer, *means.credit_transfer.more) if means.credit_transfer else ():
         rows += _account(context, transfer.identifier)
         rows += _account(context, transfer.proprietary_identifier)
         rows += context.rows(transfer, "name")
-    if transfers and not any(it.name for it in transfers):
-        rows += _payee(context)
-    rows += context.rows(means, "service_provider")
+    rows += _bank(context, means)
     if means.card:
         rows += _card(context, means.card)
     if means.direct_debit:
         rows += context.rows(means.direct_debit, "mandate_reference")
         rows += _account(context, means.direct_debit.debited_account, context.label("BT-91"))
     return rows + context.rows(means, "remittance_information")
+
+
+def _bank(context: PageContext, means: Any) -> list[Row]:
+    """Return the bank (BT-86), which some identify by something else than a BIC."""
+    text = context.text(means.service_provider)
+    return context.row("BT-86" if _BIC.fullmatch(text) else "bank", text)
 
 
 def _card(context: PageContext, card: Any) -> list[Row]:
@@ -175,7 +184,7 @@ def _card(context: PageContext, card: Any) -> list[Row]:
 
 
 def _payee(context: PageContext) -> list[Row]:
-    """Return who is paid into an account without a holder, where the letterhead does not tell it."""
+    """Return who is paid, where the letterhead does not tell it."""
     seller = context.invoice.seller.name if context.is_self_billed else absent
     return context.row("payee", context.text(context.invoice.payee.name or seller))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import compress
 from typing import Any, Final
 
 from einvoice.model.calculation import round2
@@ -42,8 +43,10 @@ def allowances_and_charges(context: PageContext) -> Markup:
         Column(context.label("BT-151"), is_number=True),
         Column(amount_heading(context, "BT-131"), is_number=True),
     ]
+    used = [any(texts) for texts in zip(*found, strict=True)]
+    found = [list(compress(it, used)) for it in found]
     rows = [tag("tr", tag("td", it[0]), *(tag("td", text, class_="n") for text in it[1:])) for it in found]
-    return section(context.label("extras"), table(columns, rows, found), class_=_kept(rows))
+    return section(context.label("extras"), table([*compress(columns, used)], rows, found), class_=_kept(rows))
 
 
 def _allowance_or_charge(context: PageContext, extra: Any) -> list[str]:
@@ -183,10 +186,13 @@ def _vat_subtotal(context: PageContext, subtotal: Any) -> tuple[Markup, list[str
     reason, code = _exemption_reason(context, subtotal)
     key = "vat_note" if subtotal.category.text in _NOT_EXEMPT else "BT-120"
     is_told = reason.strip(" .").casefold() in category.casefold()
-    small = [] if is_told else [context.named(context.label(key), reason)]
+    named = "" if is_told else context.named(context.label(key), reason)
+    in_list = f"({context.label('listed').format(code=code)})" if code else ""
+    small = [it for it in (" ".join(filter(None, (named, in_list))),) if it]
     name = ", ".join(filter(None, (category, kind)))
     numbers = [context.text(it) for it in (subtotal.rate, subtotal.taxable_amount, subtotal.tax_amount)]
-    details = solid(" ".join(filter(None, (*small, f"({code})" if code else ""))))
+    small += [context.named(*it) for it in context.further_rows(subtotal)]
+    details = solid("\u00a0· ".join(small))
     return tag("td", name[:1].upper() + name[1:], tag("p", details, class_="small") if details else EMPTY), numbers
 
 
