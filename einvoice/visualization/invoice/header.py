@@ -183,10 +183,10 @@ def _party(context: PageContext, number: str, party: Any, *, in_header: bool = F
         context.mark_shown(registration.scheme)  # the label tells the tax
         rows += context.rows(registration, "identifier", scheme=False)
     identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if (it.scheme or "") != SEPA]
-    for is_listed in (False, True):  # a number with a scheme, such as a GLN, is no customer number
-        found = [it for it in identifiers if bool(it.scheme) == is_listed]
-        if text := "; ".join(filter(None, map(context.text, found))):
-            rows.append((context.label("BT-29") if is_listed else context.label_of(found[0]), text))
+    named: dict[str, list[str]] = {}
+    for it in identifiers:  # a number with a scheme, such as a GLN, is no customer number
+        named.setdefault(context.label("BT-29") if it.scheme else context.label_of(it), []).append(context.text(it))
+    rows += [(label, "; ".join(texts)) for label, texts in named.items() if any(texts)]
     rows += context.rows(party, "electronic_address")
     rows += _contact(context, getattr(party, "contact", absent))
     rows += context.rows(party, "legal_information")

@@ -21,6 +21,7 @@ _SUPPORTING: Final = "BT-122"
 _SYNTAXES: Final[tuple[Syntax, ...]] = ("CII", "UBL")
 _MAX_IDENTIFIER: Final = 80
 """Length (characters) up to which an identifier of a specification is one line; a longer one has a line a part."""
+_PART: Final = re.compile("(?<=#)(?=urn:)")
 _YEAR: Final = re.compile("[0-9]{4}")
 _MAX_KEPT: Final = 10
 """Number of rows up to which a section stays on one page."""
@@ -71,7 +72,7 @@ def _specification(context: PageContext) -> list[Row]:
     found = (declared_specification(it, identifier) for it in _SYNTAXES if context.invoice.syntax in ("", it))
     known = next((it for it in found if it.kind != "unknown"), None)
     title = _title(known.profile, known.version) if known else ""
-    parts = identifier.replace("#", "#\n") if len(identifier) > _MAX_IDENTIFIER else identifier
+    parts = _PART.sub("\n", identifier) if len(identifier) > _MAX_IDENTIFIER else identifier
     return context.row("BT-24", "\n".join(filter(None, (title, parts))))
 
 
