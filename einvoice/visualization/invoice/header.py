@@ -186,7 +186,7 @@ def _party(context: PageContext, number: str, party: Any, *, in_header: bool = F
     named: dict[str, list[str]] = {}
     for it in identifiers:  # a number with a scheme, such as a GLN, is no customer number
         named.setdefault(context.label("BT-29") if it.scheme else context.label_of(it), []).append(context.text(it))
-    rows += [(label, "; ".join(texts)) for label, texts in named.items() if any(texts)]
+    rows += [(label, "; ".join(filter(None, texts))) for label, texts in named.items() if any(texts)]
     rows += context.rows(party, "electronic_address")
     rows += _contact(context, getattr(party, "contact", absent))
     rows += context.rows(party, "legal_information")
