@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
+AMBIGUOUS: Final = ("ID", "Indicator", "TypeCode")
+"""Names of elements that say nothing without that of their parent."""
+_PARTY: Final = "Party"
+"""Ending of the names of parties: cac:PayeeParty, ram:InvoicerTradeParty."""
 MAX_XPATH_LENGTH: Final = 1000
 """Maximum number of characters of an XPath that names its elements. Invoices with extensions need less than 500."""
 
@@ -92,6 +96,21 @@ def name(tag: str) -> str:
     if prefix:
         return f"{prefix}:{local}"
     return f"*[local-name()='{local}' and namespace-uri()={_literal(uri[1:])}]"
+
+
+def labelled(element: Any) -> list[str]:
+    """Return the name of an element, as texts quote it, after those of the elements around it that a reader needs.
+
+    These are its parent if its own name says nothing, and the outermost party: in UBL, that of a role is cac:Party.
+    """
+    steps, parent = [element], element.getparent()
+    if element.tag.rpartition("}")[2] in AMBIGUOUS and parent is not None:
+        steps.insert(0, parent)
+    names = [name(it.tag) for it in steps]
+    outer = [it for it in steps[0].iterancestors() if it.tag.endswith(_PARTY)]
+    if not outer:
+        return names
+    return [name(outer[-1].tag), *(() if outer[-1] is steps[0].getparent() else ("…",)), *names]
 
 
 def _literal(text: str) -> str:

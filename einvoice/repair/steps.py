@@ -24,7 +24,7 @@ from einvoice.editing.edits import (
 from einvoice.editing.finder import Finder
 from einvoice.model.calculation import round2
 from einvoice.model.iteration import repeats
-from einvoice.model.location import name
+from einvoice.model.location import AMBIGUOUS, labelled
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Amount, absent
 from einvoice.quotation import quote
@@ -34,11 +34,7 @@ from einvoice.repair.proposal import AddGroup, Combine, MoveElement, Proposal, S
 from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements
 
-_AMBIGUOUS: Final = ("ID", "Indicator", "TypeCode")
-"""Names of elements that say nothing without that of their parent."""
 _INDICATOR: Final = "ChargeIndicator"
-_PARTY: Final = "Party"
-"""Ending of the names of parties: cac:PayeeParty, ram:InvoicerTradeParty."""
 
 
 class Steps:
@@ -333,23 +329,14 @@ def quoted(text: str) -> str:
 
 
 def _label(element: Any, attribute: str = "") -> str:
-    """Return the name of an element, or of one of its attributes, as texts quote it.
-
-    With it stand the name of its parent if its own one says nothing, and that of the party around it.
-    """
-    steps, parent = [element], element.getparent()
-    if element.tag.rpartition("}")[2] in _AMBIGUOUS and parent is not None:
-        steps.insert(0, parent)
-    label = "/".join(quoted(name(it.tag)) for it in steps)
-    outer = [it for it in steps[0].iterancestors() if it.tag.endswith(_PARTY)]
-    if outer:  # the outermost one: in UBL, the party of a role is cac:Party
-        label = f"{quoted(name(outer[-1].tag))}/{'' if outer[-1] is steps[0].getparent() else '…/'}{label}"
+    """Return the name of an element, or of one of its attributes, as texts quote it."""
+    label = "/".join(map(quoted, labelled(element)))
     return f"{label}/@{quoted(attribute)}" if attribute else label
 
 
 def _added_label(path: Sequence[str]) -> str:
     """Return the name of an element that is added, with that of its parent if its own one says nothing."""
-    return "/".join(path[-2:] if path[-1].partition(":")[2] in _AMBIGUOUS else path[-1:])
+    return "/".join(path[-2:] if path[-1].partition(":")[2] in AMBIGUOUS else path[-1:])
 
 
 def _written(element: Any) -> str:

@@ -11,7 +11,7 @@ from einvoice.code_catalog import catalog, entry
 from einvoice.model.calculation import RULES, is_extended
 from einvoice.model.group import Group
 from einvoice.model.iteration import filled
-from einvoice.model.location import name
+from einvoice.model.location import labelled, name
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Value
 from einvoice.quotation import quote
@@ -134,8 +134,12 @@ class FindingBuilder:
         elif violation.rule.check == _FORBIDDEN and not violation.attribute:
             values = {**values, **_emptied(violation.element)}
         if violation.rule.check == _NOT_BLANK:
-            values = {**values, **self._mandatory([it for it in own if _is_term(it)]), **self._contents(own)}
+            known = own if self.terms_at(violation.element) else ()
+            values = {**values, **self._mandatory([it for it in own if _is_term(it)]), **self._contents(known)}
         situation = self._situation(catalog_entry, values)
+        if violation.rule.check == _NOT_BLANK:
+            number = "" if situation.get("value") == "mandatory" else "".join(f" ({it})" for it in known[:1])
+            values = {**values, "name": "/".join(labelled(violation.element)) + number}
         terms = tuple(situation.get("terms", ())) or own
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
             terms, situation = (), {}

@@ -118,12 +118,15 @@ def test_content_of_a_group_is_quoted_with_white_space_between_its_values(indent
 @pytest.mark.parametrize(("name", "number"), [("cbc:DocumentCurrencyCode", "BT-5"), ("cac:Country", "BT-40")])
 def test_blank_element_that_the_standard_requires_is_not_to_be_left_out(name: str, number: str) -> None:
     (finding,) = findings_of(with_blank(UBL, name), "PEPPOL-EN16931-R008")
-    assert finding.fix("en") == f"Fill in {name}: EN 16931 requires this information ({number})."
+    assert finding.fix("en").endswith(f"{name}: EN 16931 requires this information ({number}).")
 
 
 def test_blank_group_is_filled_in_if_the_standard_requires_it() -> None:
     (address,) = findings_of(with_blank(UBL, "cac:PostalAddress"), "PEPPOL-EN16931-R008")
-    assert address.fix("en") == "Fill in cac:PostalAddress: EN 16931 requires this information (BG-5)."
+    assert (
+        address.fix("en")
+        == "Fill in cac:AccountingSupplierParty/…/cac:PostalAddress: EN 16931 requires this information (BG-5)."
+    )
 
 
 @pytest.mark.parametrize(("specification", "contents"), [(f"{XRECHNUNG}{EXTENSION}", True), (XRECHNUNG, False)])
@@ -148,7 +151,34 @@ def test_blank_element_outside_the_standard_may_be_left_out() -> None:
         "</cac:IssuerParty></cac:Certificate><cac:ClassifiedTaxCategory>",
         1,
     )
-    found = [it for it in findings_of(data, "PEPPOL-EN16931-R008") if it.values["name"] == "cac:Country"]
+    found = [it for it in findings_of(data, "PEPPOL-EN16931-R008") if it.xpath.endswith("Country")]
     assert found
     leading = "EN 16931 does not use cac:Certificate here: leave the whole element out."
     assert all(it.fix("en").startswith(leading) for it in found)
+
+
+# ---------------------------------------------------------------- empty elements
+
+_EMPTY_ROOT = '<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/>'
+
+
+@pytest.mark.parametrize(
+    ("document", "fix"),
+    [
+        (_EMPTY_ROOT, "Have the invoice created again, and validate the complete file."),
+        (
+            re.sub(r"<cbc:ID>[^<]*", "<cbc:ID>", UBL, count=1),
+            "Fill in ubl:Invoice/cbc:ID (BT-1); no invoice may leave the element out.",
+        ),
+        (
+            re.sub(r"(<cac:TaxScheme>\s*<cbc:ID>)VAT", r"\1", UBL, count=1),
+            "Fill in cac:AccountingSupplierParty/…/cac:TaxScheme/cbc:ID; if there is no content",
+        ),
+    ],
+    ids=["the document", "what each document has", "in a party, without a term"],
+)
+def test_an_empty_element_is_named_by_its_place(document: str, fix: str) -> None:
+    """The tax type of a party is not the party, which EN 16931 requires."""
+    result = einvoice.validate(document.encode(), ruleset="xrechnung-3.0.2", lang="en")
+    (finding,) = (it for it in result.findings if it.code == "PEPPOL-EN16931-R008")
+    assert finding.fix().startswith(fix)

@@ -78,14 +78,15 @@ class SyntaxViolation(NamedTuple):
         A code without content is `blank`. A wrong code that can be recognised also has `code`, and `intended`: the code
         that is probably meant. A currency that is given has `code`; if the invoice has another one, that is `required`,
         and where none is given `invoice_currency`. A code that is not among a few allowed ones has these as `allowed`.
-        An empty element that the XML schema requires has the name of its parent as `required_in`. An element that is
-        forbidden because of another one, or of an attribute, has the name of this condition, and that content as
-        `deciding`. Elements that their parents have only once each are `one_each`. Entries of a payee that are given
-        more than once have their number as `several`. An amount with more than digits and a point is `not_a_number`; if
-        only white space around it is too much, it is `without_space`; if only zeros are, it is `without_zeros`. Several
+        An empty element that the XML schema requires has the name of its parent as `required_in`; if that is
+        the root, also `in_document`. The root is `is_document`. An element that is forbidden because of another
+        one, or of an attribute, has the name of this condition, and that content as `deciding`. Elements that
+        their parents have only once each are `one_each`. Entries of a payee that are given more than once have
+        their number as `several`. An amount with more than digits and a point is `not_a_number`; if only white
+        space around it is too much, it is `without_space`; if only zeros are, it is `without_zeros`. Several
         contents where one is allowed are `distinct`. Of elements that are required together, a missing one is
-        `without_` with its name. Of a tax registration without a number, that of another one with the same tax type is
-        `same_type`; if the others have no number either, that is `no_other_number`.
+        `without_` with its name. Of a tax registration without a number, that of another one with the same tax
+        type is `same_type`; if the others have no number either, that is `no_other_number`.
         Texts of rules in the rule language call the content `actual`; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -104,7 +105,12 @@ class SyntaxViolation(NamedTuple):
         if self.rule.check == "at_most" and len({it.getparent() for it in self.found}) == len(self.found) > 1:
             values["one_each"] = True
         if self.rule.check == "not_blank" and is_required(self.element):
-            values["required_in"] = location.name(self.element.getparent().tag)
+            parent = self.element.getparent()
+            values["required_in"] = location.name(parent.tag)
+            if parent.getparent() is None:
+                values["in_document"] = True
+        if self.rule.check == "not_blank" and self.element.getparent() is None:
+            values["is_document"] = True
         if self.rule.check == "decimals":
             values |= self._amount(content)
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
