@@ -36,6 +36,8 @@ _OTHER_RULES: Final = ("edition", "other")
 """Kinds of specifications with rules that are not here: no change is known to be right."""
 _PLAUSIBILITY: Final = "plausibility"
 """Layer whose findings doubt what is stated."""
+_UNUSED: Final = ("PROFILE-NOT-USED", "PROFILE-HIGHER-ELEMENT")
+"""Codes of elements that a Factur-X profile does not use; what is in them goes with them."""
 _WITH_VAT: Final = ("BT-131", "BT-146")
 """What includes VAT if the lines do."""
 _OF_LINES: Final = ("BG-27", "BG-28")
@@ -180,7 +182,7 @@ class Diagnosis:
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
             is_of_value = needs_no_action(finding) or finding.layer == _PLAUSIBILITY
-            around = self._missing_around(finding)
+            around = self._missing_around(finding) or self._unused_around(finding)
             fact = "" if is_of_value or around else missing.fact(self._own(finding))
             key = (fact,) if fact else self._place(around or finding)
             groups.setdefault(key, []).append(finding)
@@ -239,6 +241,14 @@ class Diagnosis:
             return finding
         path = self.case.path_of_leading(finding)
         return next((it for element, it in self._missing_elements.items() if path.startswith(f"{element}/")), None)
+
+    def _unused_around(self, finding: Finding) -> Finding | None:
+        """Return the finding about an element that the profile does not use, if another one is inside of it."""
+        if finding.code not in _UNUSED:
+            return None
+        unused = (it for it in self._result.findings if it.code in _UNUSED)
+        around = (it for it in unused if finding.xpath.startswith(f"{it.xpath}/"))
+        return min(around, key=lambda it: len(it.xpath), default=None)
 
     @cached_property
     def _missing_elements(self) -> dict[str, Finding]:

@@ -400,3 +400,12 @@ def test_blanks_of_a_formatted_number_have_no_marks_and_those_of_the_document_ha
     assert "« 1\u202f190,00 » au lieu de « 1\u202f190,50 »" in step.text("fr")
     step = Step("set", "BT-115", "cbc:PayableAmount", before="1\u202f190 €", after="1190.00")
     assert "« 1␣190 € »" in step.text("fr")
+
+
+def test_what_is_in_an_element_that_the_profile_does_not_use_has_its_cause():
+    """MINIMUM knows no address of the buyer, so neither its post code; that of the seller is another matter."""
+    document = changed(CII, "urn:cen.eu:en16931:2017[^<]*", "urn:factur-x.eu:1p0:minimum")
+    causes = einvoice.validate(document.encode(), lang="en").causes()
+    explained = [[it.code for it in cause.findings] for cause in causes if "Address" in cause.location.xpath]
+    assert ["PROFILE-NOT-USED", "PROFILE-HIGHER-ELEMENT"] in [it[:2] for it in explained]
+    assert not any("Buyer" in cause.location.xpath and "Postcode" in cause.location.xpath for cause in causes)
