@@ -182,3 +182,27 @@ def test_an_empty_element_is_named_by_its_place(document: str, fix: str) -> None
     result = einvoice.validate(document.encode(), ruleset="xrechnung-3.0.2", lang="en")
     (finding,) = (it for it in result.findings if it.code == "PEPPOL-EN16931-R008")
     assert finding.fix().startswith(fix)
+
+
+def test_the_registration_without_a_tax_type_is_named_beside_the_vat_identifier() -> None:
+    untyped = "<cac:PartyTaxScheme><cbc:CompanyID>231/123/45678</cbc:CompanyID><cac:TaxScheme/></cac:PartyTaxScheme>"
+    seller, buyer = (
+        findings_of(UBL.replace("<cac:PartyLegalEntity>", f"{untyped}<cac:PartyLegalEntity>", 1), "UBL-SR-53"),
+        findings_of(f"{untyped}<cac:PartyLegalEntity>".join(UBL.rsplit("<cac:PartyLegalEntity>", 1)), "UBL-SR-53"),
+    )
+    assert [it.title("en") for it in seller] == ["The tax registration “231/123/45678” has no tax type"]
+    assert "“FC”" in seller[0].fix("en")
+    assert "“VAT”" not in seller[0].fix("en")
+    assert [it.title("en") for it in buyer] == ["A tax registration has no tax type"]
+
+
+@pytest.mark.parametrize(("content", "is_without"), [("<ram:ActualAmount>1.00</ram:ActualAmount>", True), ("", False)])
+def test_a_discount_without_its_indicator_asks_only_for_it(content: str, is_without: bool) -> None:
+    indicator = "" if is_without else "<ram:ChargeIndicator><udt:Indicator>false</udt:Indicator></ram:ChargeIndicator>"
+    price = (
+        "<ram:GrossPriceProductTradePrice><ram:ChargeAmount>99.00</ram:ChargeAmount><ram:AppliedTradeAllowanceCharge>"
+        f"{indicator}{content}</ram:AppliedTradeAllowanceCharge></ram:GrossPriceProductTradePrice>"
+    )
+    document = CII.replace("<ram:NetPriceProductTradePrice>", f"{price}<ram:NetPriceProductTradePrice>", 1)
+    (finding,) = findings_of(document, "CII-SR-119")
+    assert (finding.situation == "without_indicator") is is_without

@@ -29,6 +29,8 @@ _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
 NO_TEXT_NODES: Final[Mapping[Any, tuple[str, ...]]] = MappingProxyType({})
 _DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
 _elements: Final = itemgetter(1)
+_SELLER: Final = "cac:AccountingSupplierParty"
+_DISCOUNT: Final = "ram:ActualAmount"
 _TAX_NUMBER: Final = "cbc:CompanyID"
 _TAX_TYPE: Final = "cac:TaxScheme/cbc:ID"
 _DISTINCT: Final = ("at_most_distinct", "at_most_distinct_words")
@@ -86,7 +88,9 @@ class SyntaxViolation(NamedTuple):
         space around it is too much, it is `without_space`; if only zeros are, it is `without_zeros`. Several
         contents where one is allowed are `distinct`. Of elements that are required together, a missing one is
         `without_` with its name. Of a tax registration without a number, that of another one with the same tax
-        type is `same_type`; if the others have no number either, that is `no_other_number`.
+        type is `same_type`; if the others have no number either, that is `no_other_number`. Of one without a
+        tax type, the number is `untyped`, and the VAT identifier of the seller beside it `vat_number`. A
+        discount without its indicator is `without_indicator`.
         Texts of rules in the rule language call the content `actual`; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -122,6 +126,9 @@ class SyntaxViolation(NamedTuple):
             names, known = re.findall(r":(\w+)(?:,|$)", self.rule.path), {location.name(it.tag) for it in self.found}
             values |= {f"without_{it}": True for it in names if not any(name.endswith(f":{it}") for name in known)}
             values |= self._other_registrations() if "without_CompanyID" in values else {}
+            values |= self._with_vat_number() if "without_ID" in values else {}
+        if self.rule.check == "discount" and {location.name(it.tag) for it in self.found} == {_DISCOUNT}:
+            values["without_indicator"] = True
         values |= self._conditions()
         return {**values, "actual": content} if self.rule.of_profile else values
 
@@ -135,6 +142,21 @@ class SyntaxViolation(NamedTuple):
         if types and (same := next((it for it in numbers if numbers[it] == types), "")):
             return {"same_type": normalize_space(same)}
         return {"no_other_number": True} if others and not numbers else {}
+
+    def _with_vat_number(self) -> dict[str, object]:
+        """Return the number of a registration of the seller without a tax type, and that of one with VAT beside it."""
+        party = self.context.getparent()
+        numbers = {
+            number: texts(it, _TAX_TYPE)
+            for it in party.iterchildren(self.context.tag)
+            for number in texts(it, _TAX_NUMBER)
+        }
+        untyped = next((it for it in texts(self.context, _TAX_NUMBER) if it.strip(BLANKS)), "")
+        beside = next((it for it, types in numbers.items() if types == ["VAT"] and it != untyped), "")
+        is_seller = party.getparent() is not None and location.name(party.getparent().tag) == _SELLER
+        if not (is_seller and untyped and beside):
+            return {}
+        return {"untyped": normalize_space(untyped), "vat_number": normalize_space(beside)}
 
     def _amount(self, content: str) -> dict[str, object]:
         number = normalize_space(content)
