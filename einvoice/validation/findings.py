@@ -134,7 +134,7 @@ class FindingBuilder:
         elif violation.rule.check == _FORBIDDEN and not violation.attribute:
             values = {**values, **_emptied(violation.element)}
         if violation.rule.check == _NOT_BLANK:
-            known = own if self.terms_at(violation.element) else ()
+            known = self._terms_of_element(violation)  # not those of a group around an element without a term
             values = {**values, **self._mandatory([it for it in own if _is_term(it)]), **self._contents(known)}
         situation = self._situation(catalog_entry, values)
         if violation.rule.check == _NOT_BLANK:
@@ -403,19 +403,23 @@ class FindingBuilder:
         If it has none, the group that contains it, provided that the rule has no terms, names the group or has only
         terms of other groups; otherwise the terms of the rule that can be in this group.
         """
+        if own := self._terms_of_element(violation):
+            return own
+        group = enclosing_group(violation.element, self._terms or {})
+        known = catalog_entry.terms
+        here = tuple(it for it in known if not group or not is_elsewhere(it, group))
+        return (group,) if group and (group in known or not here) else here
+
+    def _terms_of_element(self, violation: SyntaxViolation) -> tuple[str, ...]:
+        """Return the term of the attribute or element that violates a syntax rule; empty if it has none."""
         element, rule = violation.element, violation.rule
         own = self.terms_at(element)
         if not violation.found and re.fullmatch(_NAMES, rule.path):
             own = self._terms_of_child(element, rule.path.split("/")) or own
         if not own and violation.found and violation.attribute is None and element.getparent() is not None:
             own = tuple(it for it in self._terms_of_child(element.getparent(), (name(element.tag),)) if _is_term(it))
-        if own:
-            of_attribute = self._term_of_attribute(own[0], element, violation.attribute) if violation.attribute else ""
-            return (of_attribute,) if of_attribute else own
-        group = enclosing_group(element, self._terms or {})
-        known = catalog_entry.terms
-        here = tuple(it for it in known if not group or not is_elsewhere(it, group))
-        return (group,) if group and (group in known or not here) else here
+        of_attribute = own and violation.attribute and self._term_of_attribute(own[0], element, violation.attribute)
+        return (of_attribute,) if of_attribute else own
 
     def _term_of_attribute(self, number: str, element: Any, attribute: str) -> str:
         """Return the business term of an attribute: that of its value, or that of the scheme of a term; "" for none."""

@@ -129,6 +129,12 @@ def test_blank_group_is_filled_in_if_the_standard_requires_it() -> None:
     )
 
 
+def test_element_without_a_term_is_not_asked_for_the_contents_of_the_group_around_it() -> None:
+    data = UBL.replace("</cac:InvoiceLine>", "<cac:PricingReference/></cac:InvoiceLine>", 1)
+    (finding,) = findings_of(data, "PEPPOL-EN16931-R008")
+    assert {"contents", "mandatory"}.isdisjoint(finding.values)
+
+
 @pytest.mark.parametrize(("specification", "contents"), [(f"{XRECHNUNG}{EXTENSION}", True), (XRECHNUNG, False)])
 def test_terms_of_an_extension_are_asked_for_only_where_it_is_declared(specification: str, contents: bool) -> None:
     data = re.sub("urn:cen.eu:en16931:2017[^<]*", specification, UBL)
