@@ -606,3 +606,10 @@ def test_value_of_another_field_looks_like_it(element: str, stated: str, likenes
         fixes = [it.fix() for it in findings if it.code.startswith("SCHEMA-VALUE-") or "malformed" in it.situation]
         assert fixes
         assert all((f"“{text}” looks like {likeness}." in fix) == is_said for fix in fixes)
+
+
+def test_number_and_country_look_exchanged() -> None:
+    rate = replaced(UBL, "(<cbc:Percent>)[^<]*", r"\g<1>DE")
+    for document, is_said in ((replaced(rate, "(<cbc:IdentificationCode>)DE", r"\g<1>19"), True), (rate, False)):
+        (fix,) = [it.fix("en") for it in einvoice.validate(document.encode()).findings if "VALUE-NUMBER" in it.code]
+        assert ("the two look exchanged" in fix) == is_said

@@ -214,13 +214,15 @@ def _is_near(text: str, code: str) -> bool:
     [True, True, True, True, True, False, False]
     >>> _is_near("SUI", "SI"), _is_near("1e3", "13")
     (False, False)
+    >>> _is_near("19", "1A"), _is_near("1E", "DE"), _is_near("47", "42")
+    (False, True, False)
     """
     one, other = (re.sub(r"[\W_]+", "", it).upper() for it in (text, code))
     if one == other:
         return True
     if min(len(one), len(other)) < _MIN_LENGTH or abs(len(one) - len(other)) > 1:
         return False
-    if len(other) == _MIN_LENGTH and (other.isdigit() or (len(one) > len(other) and one.isalpha())):
+    if len(other) == _MIN_LENGTH and (one.isdigit() or other.isdigit() or (len(one) > len(other) and one.isalpha())):
         return False  # numbers of two digits resemble each other by chance, as an abbreviation does codes of countries
     return is_slip(one, other)
 

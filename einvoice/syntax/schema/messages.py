@@ -340,9 +340,19 @@ def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
         code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
         if other := likeness(value):
             values[f"like_{other}"] = True
+        values |= _number_as_country(error.element, value)
         if code == "SCHEMA-VALUE-BOOLEAN" and _is_charge_indicator(error.element):
             values["charge"] = True
     return _Explanation(code, error.element, values)
+
+
+def _number_as_country(element: etree._Element, value: str) -> dict[str, object]:
+    """Return number and line of the first country that is a number, if a text looks like a country code."""
+    if not re.fullmatch(r"\s*[A-Z]{2}\s*", value):
+        return {}
+    countries = element.getroottree().iter("{*}CountryID", "{*}IdentificationCode")
+    found = next((it for it in countries if (it.text or "").strip().isdecimal()), None)
+    return {} if found is None else {"number": quote((found.text or "").strip()), "number_line": line(found)}
 
 
 def _is_charge_indicator(element: etree._Element) -> bool:
