@@ -351,7 +351,17 @@ def test_further_content_says_what_a_number_is_of():
     invoice = cii(("<ram:SpecifiedLineTradeAgreement>", REFERENCES.format("270", "ABZ")))
     assert "Bestellung: B-7 · Bestellposition: 3" in texts(invoice, "//table[@class='lines']/tbody/tr[1]/td[2]")[0]
     rows = further(invoice)
-    assert dict(rows)["Pos. 1: Weitere Unterlage"].startswith("Nummer: LV-1 · ")
+    assert dict(rows)["Pos. 1: Weitere Unterlage"].startswith("Nummer: LV-1 · Positionsnummer: 1.4 · ")
+    assert str(rows).count("1.4") == 1
+
+
+def test_seller_of_a_line_stands_at_the_line():
+    seller = """<ram:ItemSellerTradeParty><ram:Name>Zweite GmbH</ram:Name><ram:SpecifiedTaxRegistration>
+      <ram:ID schemeID="VA">DE987654321</ram:ID></ram:SpecifiedTaxRegistration></ram:ItemSellerTradeParty>"""
+    invoice = cii(("</ram:SpecifiedLineTradeAgreement>", f"{seller}</ram:SpecifiedLineTradeAgreement>"))
+    item = texts(invoice, "//table[@class='lines']/tbody/tr[1]/td[2]")[0]
+    assert "Zweite GmbH · DE987654321 (USt-IdNr.)" in item
+    assert "Zweite" not in str(further(invoice))
 
 
 def test_kind_of_an_object_is_in_words():

@@ -204,7 +204,7 @@ def test_list_price_and_discount_name_the_quantity_they_are_for(syntax):
 
 
 def test_attachment_is_named_once_with_kind_and_size():
-    found = rows(made(DRAFTS["attachments"]), "//section[h2='Anlagen']//tr")
+    found = rows(made(DRAFTS["attachments"]), "//section[h2='Unterlagen']//tr")
     assert found == [
         ["Unterlage", "Aufmaß · aufmass.pdf, PDF-Dokument, 9 Byte"],
         ["Unterlage", "Fotos · https://handwerk.example/fotos/15"],
@@ -252,7 +252,7 @@ def test_exchange_rate_is_the_shortest_that_gives_the_amount(own, accounting, ra
 
 def test_collected_amount_is_named_once():
     read = einvoice.read(einvoice.generate(EXTENDED["third-party payment"]).data)
-    assert totals(read)["Maut vom 18. November"] == "37,20 EUR"
+    assert totals(read)["Fremdforderungen: Maut vom 18. November"] == "37,20 EUR"
     assert missing(read, "de") == []
 
 
@@ -278,11 +278,11 @@ def test_reason_of_the_category_is_given_once():
 
 def test_attachment_that_is_identified_by_its_name_is_named_once():
     files = [{"id": "plan.pdf", "content": "JVBERi0xLjQK", "mime_type": "application/pdf", "filename": "plan.pdf"}]
-    found = rows(made(invoice(1, HOURS, attachments=files)), "//section[h2='Anlagen']//tr")
+    found = rows(made(invoice(1, HOURS, attachments=files)), "//section[h2='Unterlagen']//tr")
     assert found == [["Unterlage", "plan.pdf, PDF-Dokument, 9 Byte"]]
 
 
 def test_invoiced_object_is_no_attachment():
     read = made(DRAFTS["rent"])
-    assert not page(read).xpath("//section[h2='Anlagen']")
+    assert not page(read).xpath("//section[h2='Unterlagen']")
     assert ["Abgerechnetes Objekt", "ME-4711"] in rows(read, "//section[h2='Weitere Angaben']//tr")

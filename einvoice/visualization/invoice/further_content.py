@@ -22,7 +22,16 @@ _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
 _DATE: Final = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:Z|[+-]\d\d:\d\d|T00:00:00)?")
 _NUMBER: Final = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})")
 #: Elements that only carry the text of the element around them.
-_CARRIERS: Final = ("DateTimeString", "DateString", "DateTime", "Indicator", "IndicatorString", "Party", "PartyName")
+_CARRIERS: Final = (
+    "DateTimeString",
+    "DateString",
+    "DateTime",
+    "Indicator",
+    "IndicatorString",
+    "Party",
+    "PartyName",
+    "URIID",
+)
 #: Elements with a code, by the end of the name of the element around them and their own, and the table of its names.
 _CODES: Final = {
     ("", "CountryID"): "countries",
@@ -76,7 +85,10 @@ class FurtherContent:
         if not invoice.unmapped:
             return
         groups = {group.node: group for group in invoice.walk() if group.node is not None}
+        listed = set(invoice.unmapped)
         for element in invoice.unmapped:
+            if not listed.isdisjoint(element.iterancestors()):
+                continue  # with the element around it
             group = next((groups[it] for it in element.iterancestors() if it in groups), invoice)
             if id(group) not in self._by_group:
                 self._groups.append(group)

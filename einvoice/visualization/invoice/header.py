@@ -95,7 +95,8 @@ def _data(context: PageContext) -> list[Row]:
     rows += _buyer_reference(context)
     rows += context.rows(invoice, *_REFERENCES)
     for group in (invoice, *invoice.deliveries):
-        rows += context.further_rows(group, "DeliveryNoteReferencedDocument")
+        notes = context.further_rows(group, "DeliveryNoteReferencedDocument")
+        rows += [(label.partition(context.label("colon"))[0], text) for label, text in notes]
     in_table = [(it.number, it.issued) for it in deducted(context)]
     for earlier in invoice.preceding_invoices:
         number, dated = context.text(earlier.number), context.text(earlier.issue_date)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from einvoice.model.lines import Line
 from einvoice.model.money import AllowanceCharge
 from einvoice.visualization.invoice.context import PageContext, distinct
-from einvoice.visualization.invoice.further_content import leaf_label, leaf_text, leaves, local_name
+from einvoice.visualization.invoice.further_content import leaf_label, leaf_text, leaves, local_name, name_of
 from einvoice.visualization.invoice.tables import Column, table
 from einvoice.visualization.labels import meaning
 from einvoice.visualization.markup import EMPTY, Markup, solid, tag
@@ -29,6 +29,7 @@ _MAX_IDENTIFIER: Final = 14
 """Length (characters) up to which a line identifier widens its column; a longer one breaks."""
 #: Element of a part of a bundle (BG-X-1), and its elements that need no label.
 _BUNDLE: Final = "IncludedReferencedProduct"
+_ITEM_SELLER: Final = "ItemSellerTradeParty"
 _BUNDLE_NAMES: Final = ("Name", "UnitQuantity")
 
 
@@ -137,6 +138,8 @@ def _details(context: PageContext, line: Line, parent: Line | None) -> Iterator[
     attributes = [context.named(key, text) if key else text for key, text in _attributes(context, line)]
     if attributes:
         yield tag("p", solid("\u00a0· ".join(attributes)), class_="small")
+    for label, text in _seller(context, line):
+        yield tag("p", context.named(label, text), class_="small")
     for bundled in context.further.of(line.item, _BUNDLE):
         yield tag("p", _bundle(context, bundled), class_="small")
     for note in line.notes:
@@ -197,6 +200,14 @@ def _attributes(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
         context.mark_shown(document.type_code)
         yield from context.row("BT-128", ", ".join(context.reference(document)))
     yield from _prices(context, line)
+
+
+def _seller(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:
+    """Yield the seller of a line, which an invoice of several sellers states (Factur-X EXTENDED)."""
+    for element in (it for group in (line, line.item) if group for it in context.further.of(group, _ITEM_SELLER)):
+        context.further.mark_shown(element)
+        texts = (leaf_text(it, context.lang, context.currency) for it in leaves(element))
+        yield name_of(element, context.lang), "\u00a0· ".join(texts)
 
 
 def _order(context: PageContext, line: Line) -> Iterator[tuple[str, str]]:

@@ -150,7 +150,7 @@ def _of_third_parties(context: PageContext) -> Iterator[Row]:
     third_party = context.label("third_party")
     for payment in context.invoice.third_party_payments:
         key = distinct(context.text(payment.type), context.text(payment.description))
-        yield key or third_party, context.text(payment.amount, currency=True)
+        yield context.named(third_party, key) if key else third_party, context.text(payment.amount, currency=True)
     for adjustment in context.invoice.financial_adjustments:
         yield context.text(adjustment.reason) or third_party, context.text(adjustment.amount, currency=True)
 
