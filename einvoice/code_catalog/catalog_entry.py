@@ -23,6 +23,8 @@ _INCALCULABLE_FIX: Final = "incalculable_fix"
 """Shown instead of a fix that quotes the expected amount, if this amount cannot be calculated."""
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 _COMPARED: Final = ("actual", "expected", "difference")
+_OF_AMOUNTS: Final = (1, 2)
+"""Numbers of decimals that show that numbers which are compared are amounts."""
 _AMOUNT: Final[Mapping[str, Any]] = {"actual": Decimal("0.00")}
 _TERM: Final = re.compile(r"B[TG]-[\w-]+")
 Values: TypeAlias = "Mapping[str, Any] | None"
@@ -219,18 +221,20 @@ def _context(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the values that decide the decimals of a value: none if it keeps its own.
 
     Values that are compared have the same decimals, and so has the sum of no amounts, which is 0. Values of the
-    document, counts and percentages keep theirs. Amounts that are compared have two decimals where one is stated.
+    document, counts and percentages keep theirs. Amounts that are compared have two decimals where one has them.
     """
     value, expected = values[name], values.get("expected")
     if name not in _COMPARED and ("." in name or value != 0):
         return _NO_VALUES
     if isinstance(values.get("actual"), Decimal):
-        is_compared = isinstance(expected, Decimal) and _has_one_decimal(values["actual"])
-        return _AMOUNT if is_compared else values
-    if name == "expected" and _has_one_decimal(value):
+        both = (values["actual"], expected)
+        is_amount = isinstance(expected, Decimal) and max(map(_decimals, both)) in _OF_AMOUNTS
+        return _AMOUNT if is_amount else values
+    if name == "expected" and isinstance(value, Decimal) and _decimals(value) in _OF_AMOUNTS:
         return _AMOUNT
     return {"actual": expected}
 
 
-def _has_one_decimal(value: Any) -> bool:
-    return isinstance(value, Decimal) and value.as_tuple().exponent == -1
+def _decimals(number: Decimal) -> int:
+    """Return the number of decimals without trailing zeros."""
+    return max(0, -int(number.normalize().as_tuple().exponent)) if number.is_finite() else 0
