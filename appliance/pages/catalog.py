@@ -20,6 +20,7 @@ from einvoice.localization import Messages
 _CACHED_PAGES: Final = 1000
 """Number of pages kept in memory, each of a few kilobytes."""
 _LABELS: Final = Messages("appliance", "catalog")
+_FORMATS: Final = Messages("einvoice.localization", "format")
 
 
 def routes() -> APIRouter:
@@ -41,7 +42,7 @@ def _page(code: str, lang: Language, languages: Sequence[Language]) -> StaticDoc
     catalog = einvoice.catalog()
     entry = catalog[code]
     body = _body(entry, catalog.rule_set.name, lang, languages)
-    return html_page(f"{entry.code}: {entry.title(lang)}", "".join(body), lang)
+    return html_page(_titled(entry, lang), "".join(body), lang)
 
 
 def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language, languages: Sequence[Language]) -> Iterator[str]:
@@ -52,12 +53,12 @@ def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language, languages
         if other != lang
     )
     yield f'<p class="quiet">{" · ".join(links)}</p>'
-    yield f"<h1>{escape(entry.code)}: {escape(entry.title(lang))}</h1>"
+    yield f"<h1>{escape(_titled(entry, lang))}</h1>"
     yield f'<p class="quiet">{labels[entry.severity]}</p>'
     if not entry.current:
         yield f"<p>{labels['other_release'].format(rule_set=rule_set)}</p>"
     yield f"<p>{escape(entry.explanation(lang))}</p>"
-    yield f"<p><strong>{labels['fix']}:</strong> {escape(entry.fix(lang))}</p><dl>"
+    yield f"<p><strong>{labels['fix']}{_FORMATS[lang]['colon'].rstrip()}</strong> {escape(entry.fix(lang))}</p><dl>"
     details = {
         "terms": [escape(", ".join(entry.terms))] if entry.terms else [],
         "examples": [escape(example) for example in entry.examples_in(lang)],
@@ -71,3 +72,7 @@ def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language, languages
     for label, text in einvoice.catalog().error_classes(entry.code, lang).items():
         yield f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>"
     yield "</dl>"
+
+
+def _titled(entry: einvoice.CatalogEntry, lang: Language) -> str:
+    return f"{entry.code}{_FORMATS[lang]['colon']}{entry.title(lang)}"

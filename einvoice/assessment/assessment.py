@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from einvoice.assessment.law import BUSINESS_RULE, CONTENT, FORMAT, STATES, UNCLEAR, Classification, Law
 from einvoice.assessment.values import Values
 from einvoice.localization import Language, choose
-from einvoice.localization.formatting import format_date
+from einvoice.localization.formatting import format_date, with_colon
 from einvoice.model.terms import leading
 from einvoice.render.text import capitalize
 from einvoice.result import Finding, Layer
@@ -238,7 +238,7 @@ class Assessment:
                 codes.setdefault(f"{choose(known.contested, lang)} {possible}.", []).append(it.finding.code)
             elif not it.error_class:
                 codes.setdefault(choose(known.reason, lang), []).append(it.finding.code)
-        return [f"{', '.join(dict.fromkeys(about))}: {text}" for text, about in codes.items()]
+        return [with_colon(", ".join(dict.fromkeys(about)), lang, text) for text, about in codes.items()]
 
     def missing(self, lang: Language | None = None) -> list[str]:
         """Return the title, the source and the fix of each of the `further_items`."""
@@ -278,12 +278,12 @@ class Assessment:
     def to_text(self, lang: Language | None = None) -> str:
         """Return the assessment as plain text, one statement a line."""
         lang = lang or self.lang
-        lines = [self.law.text("title", lang), self.statement(lang), "", f"{self.law.text('steps', lang)}:"]
+        lines = [self.law.text("title", lang), self.statement(lang), "", with_colon(self.law.text("steps", lang), lang)]
         lines += [f"{number}. {text}" for number, text in enumerate(self.steps(lang), 1)]
         if self.errors:
-            lines += ["", f"{self.law.text('errors', lang)}:", *self._class_lines(lang)]
+            lines += ["", with_colon(self.law.text("errors", lang), lang), *self._class_lines(lang)]
         if self.further_items:
-            lines += ["", f"{self.law.text('items', lang)}:"]
+            lines += ["", with_colon(self.law.text("items", lang), lang)]
             lines += [f"- {it}" for it in self.missing(lang)]
         return "\n".join([*lines, "", self.note(lang), ""])
 
@@ -293,7 +293,8 @@ class Assessment:
 
     def _class_lines(self, lang: Language) -> list[str]:
         """Return the lines about the errors: a class with its definition, then its codes; last the remarks."""
-        lines = [line for it in self.classes(lang) for line in (f"- {it.name}: {it.codes}", f"  {it.meaning}")]
+        classes = ((f"- {with_colon(it.name, lang, it.codes)}", f"  {it.meaning}") for it in self.classes(lang))
+        lines = [line for it in classes for line in it]
         return [*lines, *(f"  {text}" for text in self.remarks(lang))]
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ from einvoice.bulk.files.names import leading_folders
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import Verdict
 from einvoice.bulk.stored_findings import FindingTexts, restored
+from einvoice.localization.formatting import with_colon
 from einvoice.model.terms import bt_field
 from einvoice.quotation import quote
 from einvoice.render import tables
@@ -226,16 +227,18 @@ class Comparison:
         """Return the changes by kind; only the first of each kind are listed."""
         language = lang or self.lang
         labels = LABELS[language]
-        parts = [self.message(language), rulesets_line(self, language), _counts(labels, self)]
+        parts = [self.message(language), rulesets_line(self, language), _counts(labels, self, language)]
         parts += settings_lines(self, language)
-        parts += _section(labels["changed_verdicts"], [changed_verdict(it, language) for it in self.changed_verdicts])
+        verdicts = [changed_verdict(it, language) for it in self.changed_verdicts]
+        parts += _section(labels["changed_verdicts"], verdicts, language)
         kinds: tuple[Literal["new", "fixed"], ...] = ("new", "fixed")
         for kind in kinds:
             changes = [_change_line(it, language) for it in getattr(self, kind)]
             rules = [_rule_line(it, language) for it in self.by_rule(kind)]
-            parts += _section(f"{MARKS[kind]} {labels[kind]}", changes, rules)
+            parts += _section(f"{MARKS[kind]} {labels[kind]}", changes, language, rules)
         for names in ("missing", "added"):
-            parts += _section(labels[names], [quote(name, limit=_MAX_NAME) for name in getattr(self, names)])
+            listed = [quote(name, limit=_MAX_NAME) for name in getattr(self, names)]
+            parts += _section(labels[names], listed, language)
         return "\n".join(parts)
 
     def __str__(self) -> str:
@@ -365,9 +368,9 @@ def _key(finding: Mapping[str, Any]) -> tuple[str, str, str]:
     return finding["code"], finding["severity"], finding.get("xpath", "")
 
 
-def _counts(labels: Mapping[str, str], comparison: Comparison) -> str:
+def _counts(labels: Mapping[str, str], comparison: Comparison, lang: Language) -> str:
     counts = [
-        f"{labels[kind]}: {len(getattr(comparison, kind))}"
+        with_colon(labels[kind], lang, len(getattr(comparison, kind)))
         for kind in ("unchanged", "changed_verdicts", "missing", "added")
     ]
     return "; ".join(counts)
@@ -394,14 +397,14 @@ def settings_lines(comparison: Comparison, lang: Language) -> list[str]:
         f"{quote(name)} {quote(str(before or '–'))} → {quote(str(after or '–'))}"
         for name, before, after in comparison.settings
     )
-    return [f"{LABELS[lang]['settings']}: {settings}"] if settings else []
+    return [with_colon(LABELS[lang]["settings"], lang, settings)] if settings else []
 
 
-def _section(title: str, entries: Sequence[str], rules: Sequence[str] = ()) -> list[str]:
+def _section(title: str, entries: Sequence[str], lang: Language, rules: Sequence[str] = ()) -> list[str]:
     """Return a title with the number of entries, the counts by rule, and the first entries."""
     if not entries:
         return []
-    return ["", f"{title}: {len(entries)}", *_listed(rules), *_listed(entries)]
+    return ["", with_colon(title, lang, len(entries)), *_listed(rules), *_listed(entries)]
 
 
 def _listed(entries: Sequence[str]) -> list[str]:
@@ -424,8 +427,8 @@ def in_files(rule: RuleCount, lang: Language) -> str:
 def changed_verdict(change: ChangedVerdict, lang: Language, limit: int = _MAX_NAME) -> str:
     """Return one line: "invoice.xml: valid → not valid"."""
     labels = VERDICT_LABELS[lang]
-    return f"{quote(change.file, limit=limit)}: {labels[change.before]} → {labels[change.after]}"
+    return with_colon(quote(change.file, limit=limit), lang, f"{labels[change.before]} → {labels[change.after]}")
 
 
 def _change_line(change: Change, lang: Language) -> str:
-    return f"{quote(change.file, limit=_MAX_NAME)}: {finding_line(change.finding, lang)}"
+    return with_colon(quote(change.file, limit=_MAX_NAME), lang, finding_line(change.finding, lang))

@@ -20,6 +20,7 @@ from einvoice.bulk.comparison import (
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.overview import Frequent, Overview, comparison_lines
 from einvoice.localization import Language
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import quote
 from einvoice.render.html import STYLE
 from einvoice.render.text import LABELS as RESULT_LABELS
@@ -119,7 +120,7 @@ def comparison_html(comparison: Comparison, lang: Language) -> str:
     """Return the comparison as HTML; all content is escaped."""
     labels = LABELS[lang]
     counts = " · ".join(
-        f"{labels[kind]}: {whole(len(getattr(comparison, kind)), lang)}"
+        with_colon(labels[kind], lang, whole(len(getattr(comparison, kind)), lang))
         for kind in ("unchanged", "changed_verdicts", "missing", "added")
     )
     kinds: tuple[Literal["new", "fixed"], ...] = ("new", "fixed")
@@ -127,9 +128,9 @@ def comparison_html(comparison: Comparison, lang: Language) -> str:
               for kind in kinds}  # fmt: skip
     lists = "".join(_changes(kind, badges[kind], comparison, lang) for kind in kinds)
     verdicts = [changed_verdict(it, lang, _MAX_NAME) for it in comparison.changed_verdicts]
-    lists += _list(labels["changed_verdicts"], verdicts)
+    lists += _list(labels["changed_verdicts"], verdicts, lang)
     for kind in ("missing", "added"):
-        lists += _list(labels[kind], [quote(name, limit=_MAX_NAME) for name in getattr(comparison, kind)])
+        lists += _list(labels[kind], [quote(name, limit=_MAX_NAME) for name in getattr(comparison, kind)], lang)
     settings = "".join(f"<p>{escape(line)}</p>" for line in settings_lines(comparison, lang))
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
@@ -169,10 +170,10 @@ def _rule(rule: RuleCount, lang: Language) -> str:
     )
 
 
-def _list(title: str, entries: list[str]) -> str:
+def _list(title: str, entries: list[str], lang: Language) -> str:
     if not entries:
         return ""
     items = "".join(f"<li>{escape(entry)}</li>" for entry in entries[:_MAX_CHANGES])
     omitted = len(entries) - _MAX_CHANGES
     items += f"<li>… + {omitted}</li>" if omitted > 0 else ""
-    return f"<details><summary>{escape(title)}: {len(entries)}</summary><ul>{items}</ul></details>"
+    return f"<details><summary>{escape(with_colon(title, lang, len(entries)))}</summary><ul>{items}</ul></details>"

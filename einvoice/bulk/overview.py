@@ -12,6 +12,7 @@ from einvoice.bulk.labels import GROUP_LABELS, LABELS, VERDICT_LABELS, validated
 from einvoice.bulk.plot import MAX_BARS, Chart
 from einvoice.bulk.record import VERDICTS, decode
 from einvoice.bulk.tables import Table
+from einvoice.localization.formatting import with_colon
 from einvoice.localization.options import language
 from einvoice.quotation import quote
 from einvoice.render.tables import Kind, require_pandas
@@ -178,8 +179,8 @@ def headline(overview: Overview, lang: Language) -> str:
         for verdict, number in overview.verdicts.items()
         if number
     ]
-    label = LABELS[lang]["file" if overview.files == 1 else "files"]
-    return f"{whole(overview.files, lang)} {label}" + (f": {', '.join(verdicts)}" if verdicts else "")
+    files = f"{whole(overview.files, lang)} {LABELS[lang]['file' if overview.files == 1 else 'files']}"
+    return with_colon(files, lang, ", ".join(verdicts)) if verdicts else files
 
 
 def comparison_lines(overview: Overview, lang: Language) -> list[str]:

@@ -16,6 +16,7 @@ from einvoice.bulk.overview import Overview, headline
 from einvoice.bulk.record import COUNTERS, decode
 from einvoice.bulk.stored_findings import FindingTexts
 from einvoice.localization import Language
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_LABELS
 
@@ -42,7 +43,7 @@ def report(lines: Sequence[bytes], overview: Overview, lang: Language) -> str:
         if len(groups) > 1:
             parts.append(_groups(groups, lang))
     parts += _files(lines, lang)
-    title = f"{labels['title']}: {headline(overview, lang)}"
+    title = with_colon(labels["title"], lang, headline(overview, lang))
     return _PAGE.format(lang=lang, title=escape(title), body="".join(parts))
 
 

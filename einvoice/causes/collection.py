@@ -10,6 +10,7 @@ from einvoice.causes.cause import Cause
 from einvoice.causes.change import Change
 from einvoice.causes.display import LABELS, codes, counted, heading, incomplete, remaining
 from einvoice.localization import Language
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import quote
 from einvoice.render.html import page
 from einvoice.render.text import LABELS as RESULT_LABELS
@@ -75,13 +76,13 @@ def _cause(cause: Cause, lang: Language) -> str:
     omitted = len(cause.findings) - _MAX_FINDINGS
     found += [f"<li>… + {omitted}</li>"] if omitted > 0 else []
     changes = "".join(_change(change, lang) for change in cause.changes)
-    label = f"<div>{escape(labels['alternatives'])}:</div>" if cause.is_question else ""
+    label = f"<div>{escape(with_colon(labels['alternatives'], lang))}</div>" if cause.is_question else ""
     explains = counted("explains", len(cause.findings), lang)
     return (
         f"<details><summary><strong>{escape(cause.text(lang))}</strong> ({escape(codes(cause, lang))})</summary>"
         + (f"<div><code>{escape(where)}</code></div>" if where else "")
         + (f"{label}<ul>{changes}</ul>" if changes else f"<p>{escape(labels['no_change'])}</p>")
-        + f"<div>{escape(explains)}:</div><ul>{''.join(found)}</ul></details>"
+        + f"<div>{escape(with_colon(explains, lang))}</div><ul>{''.join(found)}</ul></details>"
     )
 
 

@@ -12,6 +12,7 @@ from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
 from einvoice.cli.wrapping import wrap
 from einvoice.localization import Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import printable
 from einvoice.render.text import (
     LABELS,
@@ -175,7 +176,7 @@ class _Table:
     def _text(self, finding: Finding, left: int) -> Iterator[str]:
         """Yield title, severity, compared values, fix and notes, wrapped to the remaining width."""
         width = max(self._width - left, _MIN_TEXT_WIDTH)
-        title = f"{severity(finding, self._lang)}: {finding.title(self._lang)}"
+        title = with_colon(severity(finding, self._lang), self._lang, finding.title(self._lang))
         for line in wrap(title, width):
             yield self._paint(line, _BOLD)
         yield from wrap(finding.override_reason(self._lang), width)

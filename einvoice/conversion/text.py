@@ -9,6 +9,7 @@ from einvoice.comparison.compared import plain
 from einvoice.comparison.text import shown
 from einvoice.conversion.changes import TermChange
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.model import terms
 from einvoice.quotation import quote
 from einvoice.render.text import verdict
@@ -36,7 +37,7 @@ def text(
 def _errors(before: ValidationResult, after: ValidationResult | None, lang: Language) -> Iterator[str]:
     """Yield the errors of the target if the source is valid: the conversion caused them."""
     if before.is_valid and after:
-        yield from (f"  {it.code}: {it.title(lang)}" for it in after.errors[:_MAX_LISTED])
+        yield from (f"  {with_colon(it.code, lang, it.title(lang))}" for it in after.errors[:_MAX_LISTED])
 
 
 def _changes(changes: Iterable[TermChange], lang: Language) -> Iterator[str]:
@@ -48,10 +49,10 @@ def _changes(changes: Iterable[TermChange], lang: Language) -> Iterator[str]:
         by_term.setdefault((change.kind, _what(change, lang), change.new_term), []).append(change)
     for (kind, what, _), same in by_term.items():
         values = [_value(change, lang) for change in same]
-        heading = labels[kind].format(term=what)
-        yield from (
-            (f"  {heading}: {values[0]}",) if len(values) == 1 else (f"  {heading}:", *(f"    {it}" for it in values))
-        )
+        heading = f"  {labels[kind].format(term=what)}"
+        listed = (f"    {it}" for it in values)
+        one = len(values) == 1
+        yield from (with_colon(heading, lang, values[0]),) if one else (with_colon(heading, lang), *listed)
 
 
 def name(term: str, lang: Language) -> str:

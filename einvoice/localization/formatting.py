@@ -33,6 +33,20 @@ def _marks(lang: Language) -> tuple[str, str, str]:
     return marks["minus"], marks["group"], marks["decimal"]
 
 
+def colon(lang: Language) -> str:
+    """Return the colon between a label and its text, with the space that the language has before it and behind it."""
+    return FORMAT[lang]["colon"]
+
+
+def with_colon(label: str, lang: Language, text: object = "") -> str:
+    """Return a label with a colon, and the text behind it.
+
+    >>> with_colon("Note", "en", 5), with_colon("Remarque", "fr")
+    ('Note: 5', 'Remarque\xa0:')
+    """
+    return f"{label}{colon(lang)}{text}".rstrip()
+
+
 def format_date(date: datetime.date, lang: Language) -> str:
     """Format a date.
 

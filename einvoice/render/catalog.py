@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.model.terms import name
 from einvoice.render.html import page
 from einvoice.render.text import LABELS
@@ -87,7 +88,8 @@ def catalog_markdown(catalog: Catalog, lang: Language) -> str:
 def entry_html(entry: CatalogEntry, lang: Language) -> str:
     """Return an entry of the catalog as HTML; all content is escaped."""
     kind = ", ".join((entry.severity, entry.layer, *entry.terms))
-    head = f"<strong>{escape(entry.code)}: {escape(entry.title(lang))}</strong> <small>{escape(kind)}</small>"
+    title = escape(with_colon(entry.code, lang, entry.title(lang)))
+    head = f"<strong>{title}</strong> <small>{escape(kind)}</small>"
     details = "".join(f"<p>{escape(text)}</p>" for text in (entry.explanation(lang), f"→ {entry.fix(lang)}"))
     return f'<div class="einvoice" lang="{lang}"><p>{head}</p>{details}</div>'
 
@@ -150,7 +152,7 @@ def _article(catalog: Catalog, entry: CatalogEntry, lang: Language) -> str:
         f'<h4 id="{code}-title"><a href="#{code}">{code}</a> {escape(entry.title(lang))}</h4>'
         f'<p class="kind">{escape(LABELS[lang][entry.severity])}</p>'
         f"<p>{escape(entry.explanation(lang))}</p>"
-        f"<p><strong>{escape(labels['fix'])}:</strong> {escape(entry.fix(lang))}</p>"
+        f"<p><strong>{escape(with_colon(labels['fix'], lang))}</strong> {escape(entry.fix(lang))}</p>"
         f"<dl>{details}</dl></article>\n"
     )
 
@@ -158,14 +160,14 @@ def _article(catalog: Catalog, entry: CatalogEntry, lang: Language) -> str:
 def _paragraphs(catalog: Catalog, entry: CatalogEntry, lang: Language) -> str:
     labels = _LABELS[lang]
     details = "".join(
-        f"\n- {label}: {text}"
+        f"\n- {with_colon(label, lang, text)}"
         for label, texts in _details(catalog, entry, lang, lambda path: f"`{path}`", _escape_markdown)
         for text in texts
     )
     return (
         f'\n<a id="{entry.code}"></a>\n\n#### {_escape_markdown(entry.code)}: {_escape_markdown(entry.title(lang))}\n\n'
         f"*{LABELS[lang][entry.severity]}*\n\n{_escape_markdown(entry.explanation(lang))}\n\n"
-        f"**{labels['fix']}:** {_escape_markdown(entry.fix(lang))}\n{details}\n"
+        f"**{with_colon(labels['fix'], lang)}** {_escape_markdown(entry.fix(lang))}\n{details}\n"
     )
 
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import Final
 
 from einvoice.localization import Language, choose
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import quote
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import (
@@ -144,7 +145,7 @@ def _row(finding: Finding, lang: Language) -> str:
         f'<tr><td class="mark {finding.severity}">{escape(finding.code)}<br>{escape(severity(finding, lang))}</td>'
         f'<td class="place">{escape(position(finding, lang))}</td>'
         f"<td><details><summary>{escape(title)}</summary>{details}"
-        f"<div><strong>{escape(LABELS[lang]['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
+        f"<div><strong>{escape(with_colon(LABELS[lang]['fix'], lang))}</strong> {escape(finding.fix(lang))}</div>"
         f"{_lines(*notes(finding, lang))}"
         f"<div><code>{escape(finding.xpath)}</code></div></details></td></tr>"
     )

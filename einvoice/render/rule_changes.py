@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.code_catalog import CatalogEntry
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.render.html import page
 from einvoice.render.tables import require_pandas
 from einvoice.result.rule_changes import KINDS, RuleChanges
@@ -46,7 +47,7 @@ def changes_text(changes: RuleChanges, lang: Language) -> str:
         parts.append(f"{heading}\n")
         for kind, entries in kinds.items():
             lines = [f"  {entry.code}  {entry.title(lang)}\n" for entry in entries]
-            parts.append(f"{_LABELS[lang][kind]}: {len(lines)}\n{''.join(lines)}")
+            parts.append(f"{with_colon(_LABELS[lang][kind], lang, len(lines))}\n{''.join(lines)}")
     return "\n".join(parts)
 
 
@@ -81,5 +82,5 @@ def _list(entries: list[CatalogEntry], kind: str, lang: Language) -> str:
         f'<tr><td class="mark {entry.severity}">{escape(entry.code)}</td><td>{escape(entry.title(lang))}</td></tr>'
         for entry in entries
     )
-    summary = f"{_LABELS[lang][kind]}: {len(entries)}"
+    summary = with_colon(_LABELS[lang][kind], lang, len(entries))
     return f"<details><summary>{escape(summary)}</summary><table><tbody>{rows}</tbody></table></details>"

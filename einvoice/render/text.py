@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from einvoice.code_catalog.formatting import show
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import excerpt, quote
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
@@ -74,7 +75,7 @@ def layer(layer: Layer, lang: Language) -> str:
     """Return one line about a layer, with the number of evaluated rules or a remark that it did not run."""
     labels = LABELS[lang]
     if not layer.executed:
-        return f"{layer.description(lang) or layer.name}: {labels['not_run']}"
+        return with_colon(layer.description(lang) or layer.name, lang, labels["not_run"])
     rules = f" · {labels['rules'].format(count=layer.rules)}" if layer.rules else ""
     return layer.description(lang) + rules
 
@@ -83,14 +84,14 @@ def layers(stack: Iterable[Layer], lang: Language) -> str:
     """Return the layers that decide the verdict: "Validated against: XML schema of UBL, EN 16931, XRechnung"."""
     deciding = (it for it in stack if it.kind != "plausibility")
     names = (it.description(lang).partition(",")[0] if it.executed else layer(it, lang) for it in deciding)
-    return f"{LABELS[lang]['validated_against']}: {', '.join(names)}"
+    return with_colon(LABELS[lang]["validated_against"], lang, ", ".join(names))
 
 
 def headline(result: ValidationResult, lang: Language) -> str:
     """Return the verdict in one line."""
     number = quote(result.summary.invoice_number)
     name = ", ".join(part for part in (number, declared(result, lang)) if part)
-    return f"{name}: {verdict(result, lang)}, {counts(result, lang)}"
+    return with_colon(name, lang, f"{verdict(result, lang)}, {counts(result, lang)}")
 
 
 def result_text(result: ValidationResult, lang: Language) -> str:
@@ -120,8 +121,8 @@ def finding_line(finding: Finding, lang: Language) -> str:
     """Return a finding in one line: "BR-CO-10 (line 35, BT-106): The line net amounts do not add up"."""
     location = position(finding, lang)
     name = f"{finding.code} ({location})" if location else finding.code
-    override = f". {capitalize(severity(finding, lang))}: {finding.override_reason(lang)}" if finding.override else ""
-    return f"{name}: {finding.title(lang)}{override}"
+    override = with_colon(capitalize(severity(finding, lang)), lang, finding.override_reason(lang))
+    return with_colon(name, lang, finding.title(lang)) + (f". {override}" if finding.override else "")
 
 
 def difference(difference: Difference, lang: Language) -> str:
@@ -167,7 +168,7 @@ def notes(finding: Finding, lang: Language) -> Iterator[str]:
     """Yield the notes of the finding: "Note: … (see https://…)"."""
     labels = LABELS[lang]
     for note in finding.notes(lang):
-        yield f"{labels['note']}: {note.text}" + (f" ({labels['see']} {note.source})" if note.source else "")
+        yield with_colon(labels["note"], lang, note.text) + (f" ({labels['see']} {note.source})" if note.source else "")
 
 
 def position(finding: Finding, lang: Language) -> str:

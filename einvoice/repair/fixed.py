@@ -10,7 +10,7 @@ from einvoice.causes.change import Change
 from einvoice.causes.display import incomplete
 from einvoice.editing.diff import unified
 from einvoice.localization import Language, Messages
-from einvoice.localization.formatting import format_number
+from einvoice.localization.formatting import format_number, with_colon
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.quotation import excerpt, visible
@@ -138,4 +138,4 @@ def _amount(value: Any, lang: Language) -> str:
 def _located(cause: Cause, lang: Language) -> str:
     """Return a cause with its line: "line 35: …"."""
     line = cause.location.line
-    return f"{LABELS[lang]['line']} {line}: {cause.text(lang)}" if line else cause.text(lang)
+    return with_colon(f"{LABELS[lang]['line']} {line}", lang, cause.text(lang)) if line else cause.text(lang)

@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 
 import einvoice
+from einvoice.cli import main
+from einvoice.visualization import report_text
 from tests.cases import corpus
 from tests.helpers.paths import SAMPLES
 
@@ -79,10 +81,10 @@ def test_result_sets_and_their_comparison_are_in_french():
         einvoice.validate_many({"a.xml": it, "b.xml": b"<"}, workers=0, progress=False, lang="fr")
         for it in (wrong, sample)
     )
-    assert str(before).startswith("2 fichiers: 1 non valide, 1 illisible\nContrôlé selon xrechnung-")
+    assert str(before).startswith("2 fichiers\u00a0: 1 non valide, 1 illisible\nContrôlé selon xrechnung-")
     comparison = after.compare(before)
     assert comparison.message().startswith("Amélioration, anomalies : 1 en moins, 0 en plus. Fichiers : 1 mieux, ")
-    assert "a.xml: non valide → valide" in comparison.to_text()
+    assert "a.xml\u00a0: non valide → valide" in comparison.to_text()
 
 
 def test_all_situations_and_notes_are_in_french_and_quote_the_same_values():
@@ -95,3 +97,16 @@ def test_all_situations_and_notes_are_in_french_and_quote_the_same_values():
         for note in entry.notes:
             quoted = (set(PLACEHOLDER.findall(note["texts"][lang])) for lang in ("fr", "en"))
             assert next(quoted) == next(quoted), code
+
+
+def test_a_colon_has_a_space_before_it(tmp_path, capsys):
+    """Also behind labels of reports, whatever puts the colon there."""
+    path = tmp_path / "facture.xml"
+    path.write_bytes((SAMPLES / "ubl-invoice.xml").read_bytes().replace(b'"EUR">99.00', b'"EUR">98.99'))
+    result = einvoice.validate(path, lang="fr")
+    main(["validate", str(path), "--causes", "--lang", "fr"])
+    texts = [str(result), result.causes().to_html(), result._repr_html_(), report_text(result), capsys.readouterr().out]
+    texts.append(str(result.fixed()))
+    for text in texts:
+        words = re.sub(r"<style.*?</style>|<[^>]*>|facture[.]xml:", " ", text, flags=re.DOTALL)
+        assert not re.findall(r"\S*[^\W\d_)]:(?=\s)", words)

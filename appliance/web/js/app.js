@@ -172,7 +172,7 @@ function render() {
   const summary = entry.answer
     ? resultSummary(entry, state.lang, showLocation)
     : problemSummary(entry.problem, state.lang, { name: entry.name });
-  const box = (entry.answer && assessmentBox(entry.answer)) || null;
+  const box = (entry.answer && assessmentBox(entry.answer, state.lang)) || null;
   result.replaceChildren(...list, ...[summary, toolbar(entry), box, columns(entry)].filter(Boolean));
   renderSource(entry);
 }

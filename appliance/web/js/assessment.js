@@ -1,9 +1,10 @@
 // What the document and its errors mean for the recipient under VAT law: one box above the findings.
 
 import { el } from "./dom.js";
+import { LANGUAGES } from "./labels.js";
 
 /** Return the box; null if the answer has no assessment. */
-export function assessmentBox(answer) {
+export function assessmentBox(answer, lang) {
   const { assessment } = answer.validation_details;
   if (!assessment) {
     return null;
@@ -15,7 +16,7 @@ export function assessmentBox(answer) {
     el("h2", { id: "assessment-title" }, words.title),
     sentences.map((text, at) => el("p", { class: at ? null : "statement" }, text)),
     list("ol", words.steps, steps.map(step)),
-    list("ul", words.errors, summary.classes.map(errorClass)),
+    list("ul", words.errors, summary.classes.map((it) => errorClass(it, lang))),
     summary.remarks.map((text) => el("p", {}, text)),
     list("ul", words.items, summary.items),
     el("p", { class: "muted" }, note),
@@ -33,6 +34,6 @@ function step(text) {
   return [el("strong", {}, text.slice(0, at)), text.slice(at)];
 }
 
-function errorClass({ name, codes, meaning }) {
-  return [el("strong", {}, name), `: ${codes}`, el("p", {}, meaning)];
+function errorClass({ name, codes, meaning }, lang) {
+  return [el("strong", {}, name), `${LANGUAGES[lang].format.colon}${codes}`, el("p", {}, meaning)];
 }

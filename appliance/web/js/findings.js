@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { countDecimals, formatDate, formatDecimal, isDecimal } from "./format.js";
-import { LABELS } from "./labels.js";
+import { LABELS, LANGUAGES } from "./labels.js";
 
 const PAGE_SIZE = 100;
 const SEVERITIES = ["fatal", "warning", "information"];
@@ -102,6 +102,7 @@ function item(finding, index, lang, { expanded, select, show }) {
 
 function details(finding, lang, show) {
   const labels = LABELS[lang];
+  const { colon } = LANGUAGES[lang].format;
   const notes = finding.notes ?? [];
   return [
     comparedValues(finding, lang),
@@ -109,10 +110,10 @@ function details(finding, lang, show) {
     finding.fix ? el("div", { class: "fix" }, el("h4", {}, labels.fix), el("p", {}, finding.fix)) : null,
     finding.indicative ? el("p", { class: "note" }, labels.indicative) : null,
     finding.override_reason
-      ? el("p", { class: "note" }, el("b", {}, `${labels.severityOverride}: `), finding.override_reason)
+      ? el("p", { class: "note" }, el("b", {}, `${labels.severityOverride}${colon}`), finding.override_reason)
       : null,
     notes.map((note) =>
-      el("p", { class: "note" }, note.text, note.source ? el("cite", {}, ` ${labels.source}: ${note.source}`) : null),
+      el("p", { class: "note" }, note.text, note.source ? el("cite", {}, ` ${labels.source}${colon}${note.source}`) : null),
     ),
     location(finding, lang, show),
   ];

@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from einvoice.bulk import FileResult, ResultSet
 from einvoice.cli.formats import full_text
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import printable
 from einvoice.render.text import by_severity, finding_counts, position
 from einvoice.result import Finding, Language
@@ -52,7 +53,7 @@ def _case(file: FileResult, lang: Language) -> str:
 
 def _text(finding: Finding, lang: Language) -> str:
     place = position(finding, lang)
-    return (f"{finding.code} ({place}): " if place else f"{finding.code}: ") + full_text(finding, lang)
+    return with_colon(f"{finding.code} ({place})" if place else finding.code, lang, full_text(finding, lang))
 
 
 def _attributes(**contents: object) -> str:

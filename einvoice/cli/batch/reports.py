@@ -16,6 +16,7 @@ from einvoice.cli.batch.junit import junit
 from einvoice.cli.batch.sarif import sarif
 from einvoice.cli.formats import annotation
 from einvoice.cli.table import format_block
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS, finding_counts, finding_line, named
 from einvoice.result import Finding, Language
@@ -50,7 +51,7 @@ def _headline(file: FileResult, lang: Language) -> str:
     declared = named(file.profile, file.version, file.syntax, lang) if file.syntax else ""
     name = ", ".join(part for part in (quote(file.number), declared) if part)
     verdict = f"{VERDICT_LABELS[lang][file.verdict]}, {finding_counts(file.findings, lang)}"
-    return f"{name}: {verdict}" if name else verdict
+    return with_colon(name, lang, verdict) if name else verdict
 
 
 def _json(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:

@@ -12,6 +12,7 @@ from einvoice.cli.common import add_lang, replace_file, source
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import UnreadableDocument
 from einvoice.localization import Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
 from einvoice.quotation import quote
@@ -64,10 +65,10 @@ def _lines(extracted: Extracted, lang: Language) -> Iterator[str]:
         names = ", ".join(quote(file.name) for file in extracted.candidates)
         yield labels["several_invoices"].format(names=names, chosen=quote(selected.name))
     if extracted.profile:
-        yield f"{labels['profile']}: {extracted.profile}"
+        yield with_colon(labels["profile"], lang, extracted.profile)
     if extracted.problem is not None:
         title, detail = explain_error(extracted.problem, lang)
-        yield f"{extracted.problem.code}: {title}. {detail}"
+        yield with_colon(extracted.problem.code, lang, f"{title}. {detail}")
 
 
 def _facts(file: Attachment, lang: Language) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.cli.common import add_lang
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import with_colon
 
 if TYPE_CHECKING:
     from einvoice.reference import Configuration
@@ -132,7 +133,7 @@ def run_list(options: argparse.Namespace) -> int:
             _print_releases(it, options.lang)
             beside = {scenario.match: None for scenario in it.scenarios if not it.is_of_release(scenario)}
             if beside:
-                print(f"  {labels['judges']}: {' · '.join(beside)}")
+                print(f"  {with_colon(labels['judges'], options.lang, ' · '.join(beside))}")
     return 0
 
 
@@ -175,7 +176,7 @@ def _print_rulesets(lang: Language) -> None:
         judged = [it for it in specifications().values() if judging.name in it.rulesets and it.current]
         values = dict.fromkeys(value for it in judged for value in values_of(it))
         for value in values if judging.base else (labels["any"],):
-            print(f"  {labels['judges']}: {value}")
+            print(f"  {with_colon(labels['judges'], lang, value)}")
 
 
 def run_remove(options: argparse.Namespace) -> int:

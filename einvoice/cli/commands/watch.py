@@ -13,6 +13,7 @@ from einvoice.cli.common import add_lang, add_rules
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import MissingDependency, RuleError
 from einvoice.localization import Messages
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import printable
 
 DONE, FAILED = 0, 2
@@ -80,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
                 failed=failed,
                 once=options.once,
             ):
-                print(f"{_now()} {labels[done.verdict]}: {printable(claim.name)}", flush=True)
+                verdict = with_colon(labels[done.verdict], options.lang, printable(claim.name))
+                print(f"{_now()} {verdict}", flush=True)
     except (MissingDependency, RuleError) as error:
         print(error, file=sys.stderr)
         return FAILED

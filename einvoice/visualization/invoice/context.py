@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
+from einvoice.localization.formatting import with_colon
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Percentage, Quantity, Value, absent
@@ -71,7 +72,7 @@ class PageContext:
 
     def named(self, name: str, text: str) -> str:
         """Return a text behind its name and a colon."""
-        return f"{name}{self.label('colon')}{text}"
+        return with_colon(name, self.lang, text)
 
     def label_of(self, value: Value) -> str:
         """Return the label of a value's business term."""

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.code_catalog.element_names import element_name
 from einvoice.localization import Language
+from einvoice.localization.formatting import colon
 from einvoice.model.group import Group
 from einvoice.visualization.formatting import format_date, format_number
 from einvoice.visualization.labels import code_text, label, meaning
@@ -147,7 +148,7 @@ def _direct_text(element: Any) -> str:
 def leaf_label(leaf: Leaf, lang: Language) -> str:
     """Return the label of a text: the names of its elements, without those that only carry the text."""
     names = [_name(element, lang) for element in leaf.path if local_name(element) not in _CARRIERS]
-    return label("colon", lang).join(dict.fromkeys(names)) or name_of(leaf.element, lang)
+    return colon(lang).join(dict.fromkeys(names)) or name_of(leaf.element, lang)
 
 
 def _name(element: Any, lang: Language) -> str:

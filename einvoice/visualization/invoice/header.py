@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from einvoice.localization.formatting import colon
 from einvoice.model.terms import name
 from einvoice.model.values import absent
 from einvoice.rulebook.functions.plausibility import has_form_of_leitweg_id
@@ -96,7 +97,7 @@ def _data(context: PageContext) -> list[Row]:
     rows += context.rows(invoice, *_REFERENCES)
     for group in (invoice, *invoice.deliveries):
         notes = context.further_rows(group, "DeliveryNoteReferencedDocument")
-        rows += [(label.partition(context.label("colon"))[0], text) for label, text in notes]
+        rows += [(label.partition(colon(context.lang))[0], text) for label, text in notes]
     in_table = [(it.number, it.issued) for it in deducted(context)]
     for earlier in invoice.preceding_invoices:
         number, dated = context.text(earlier.number), context.text(earlier.issue_date)

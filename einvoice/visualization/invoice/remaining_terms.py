@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from einvoice.localization.formatting import colon
 from einvoice.model.iteration import Filled
 from einvoice.model.lines import Document, Line
 from einvoice.model.terms import name
@@ -90,7 +91,7 @@ def _label(context: PageContext, it: Filled) -> str:
     if not it.number:
         line = it.group if isinstance(it.group, Line) else it.group.parent
         place = context.label("in_line").format(line=line.identifier.text) if isinstance(line, Line) else ""
-        return context.label("colon").join(filter(None, (place, field_label(it.field, context.lang))))
+        return colon(context.lang).join(filter(None, (place, field_label(it.field, context.lang))))
     place = section_of(it.number, context.lang)
     own = context.label(it.number)
     return own if place == section_of("", context.lang) else context.named(place, own)
@@ -101,7 +102,7 @@ def _further(context: PageContext) -> Iterator[Row]:
         place = _place(context, group)
         for _, parts in itertools.groupby(found, key=lambda leaf: leaf.path[0]):
             label, text = _part(context, list(parts))
-            yield context.label("colon").join(filter(None, (place, label))), text
+            yield colon(context.lang).join(filter(None, (place, label))), text
 
 
 def _part(context: PageContext, found: list[Leaf]) -> Row:
@@ -110,7 +111,7 @@ def _part(context: PageContext, found: list[Leaf]) -> Row:
     if len(found) == 1:
         return leaf_label(found[0], context.lang), texts[0]
     names = [leaf_label(Leaf(leaf.path[1:] or leaf.path), context.lang) for leaf in found]
-    short = [name.rpartition(context.label("colon"))[2] for name in names]
+    short = [name.rpartition(colon(context.lang))[2] for name in names]
     labels = (own if short.count(own) == 1 else name for own, name in zip(short, names, strict=True))
     return name_of(found[0].path[0], context.lang), "\u00a0· ".join(map(context.named, labels, texts))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from einvoice.causes.display import LABELS, codes, counted, heading, incomplete, repeats
+from einvoice.localization.formatting import with_colon
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize
@@ -84,20 +85,19 @@ def _line(cause: Cause, lang: Language) -> Iterable[str]:
 
 
 def _explained(cause: Cause, lang: Language) -> str:
-    return f"{counted('explains', len(cause.findings), lang)}: {codes(cause, lang)}"
+    return with_colon(counted("explains", len(cause.findings), lang), lang, codes(cause, lang))
 
 
 def _change(change: Change, lang: Language, label: str) -> Markup:
-    return tag(
-        "p", tag("strong", f"{label}:"), " ", _limited(change.text(lang)), " ", _proof(change, lang), class_="fix"
-    )
+    label = with_colon(label, lang)
+    return tag("p", tag("strong", label), " ", _limited(change.text(lang)), " ", _proof(change, lang), class_="fix")
 
 
 def _alternatives(changes: Sequence[Change], lang: Language) -> Markup:
     words = LABELS[lang]
     texts = [words["or" if at else "either"].format(text=_limited(it.text(lang))) for at, it in enumerate(changes)]
     items = [tag("li", text, " ", it.proof(lang)) for text, it in zip(texts, changes, strict=True)]
-    return join(tag("p", tag("strong", f"{words['alternatives']}:"), class_="fix"), tag("ul", *items))
+    return join(tag("p", tag("strong", with_colon(words["alternatives"], lang)), class_="fix"), tag("ul", *items))
 
 
 def _proof(change: Change, lang: Language) -> Markup:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from einvoice.localization.formatting import with_colon
 from einvoice.model.terms import leading, name
 from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
@@ -120,7 +121,7 @@ def _finding(same: _Same, lang: Language, words: Mapping[str, str], causes: Mapp
             "div",
             _head(first, lang),
             _compared(same, lang, words),
-            _labelled(label, fix, "fix"),
+            _labelled(label, fix, "fix", lang),
             class_="finding",
         )
     return tag(
@@ -129,9 +130,9 @@ def _finding(same: _Same, lang: Language, words: Mapping[str, str], causes: Mapp
         tag("p", " · ".join(_about(same, lang)), class_="where"),
         tag("p", first.explanation(lang)),
         _numbers(first, lang) if len(same) == 1 else EMPTY,
-        _labelled(label, fix, "fix"),
-        _labelled(words["severity"], _override(first, lang), "more"),
-        *(_labelled(words["note"], text, "more") for text in _notes(first, lang)),
+        _labelled(label, fix, "fix", lang),
+        _labelled(words["severity"], _override(first, lang), "more", lang),
+        *(_labelled(words["note"], text, "more", lang) for text in _notes(first, lang)),
         _differences(same, lang),
         _path(same),
         class_="finding",
@@ -182,8 +183,8 @@ def _numbers(finding: Finding, lang: Language) -> Markup:
     return tag("p", *(part for amount in amounts for part in (amount, " ")), class_="numbers") if amounts else EMPTY
 
 
-def _labelled(name: str, text: str, kind: str) -> Markup:
-    return tag("p", tag("strong", f"{name}:"), " ", text, class_=kind) if text else EMPTY
+def _labelled(name: str, text: str, kind: str, lang: Language) -> Markup:
+    return tag("p", tag("strong", with_colon(name, lang)), " ", text, class_=kind) if text else EMPTY
 
 
 def _override(finding: Finding, lang: Language) -> str:
@@ -217,7 +218,7 @@ def _sentences(finding: Finding, lang: Language) -> list[str]:
 
 def _difference(text: str, numbers: list[int], lang: Language) -> Markup:
     place = _lines(filter(None, numbers), lang)
-    return tag("li", f"{place}: " if place else "", quote(text, limit=_MAX_DIFFERENCE))
+    return tag("li", f"{with_colon(place, lang)} " if place else "", quote(text, limit=_MAX_DIFFERENCE))
 
 
 def _lines(numbers: Iterable[int], lang: Language) -> str:

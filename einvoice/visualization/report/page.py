@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from einvoice.localization.formatting import with_colon
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import agreement_lines, counts, declared, difference
 from einvoice.visualization import formatting
@@ -53,7 +54,7 @@ def report_pdf(
         Markup(html.replace("§ ", "§\u00a0")) if assessment else html,
         lang=lang,
         title=title,
-        description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
+        description=with_colon(title, lang, WORDS[lang]["valid" if result.is_valid else "invalid"]),
         css=_style(lang, assessment),
         compact_css=[_css("compact.css")],
         when=moment,
