@@ -128,7 +128,7 @@ class FindingBuilder:
         if len(own) == 1 and any(it["value"] == "term" for it in catalog_entry.situations):
             values = {**values, "term": own[0]}
         if violation.rule.check == _FORBIDDEN:
-            values = {**values, **_date_beside(violation.element)}
+            values = {**values, **_date_beside(violation.element), **_exemption_in(violation.element)}
         if surplus := self._surplus(violation.element if violation.attribute else violation.element.getparent()):
             values = {**values, "surplus": surplus}
         elif violation.rule.check == _FORBIDDEN and not violation.attribute:
@@ -495,6 +495,13 @@ def _date_beside(element: Any) -> Mapping[str, str]:
         return {}
     beside = element.getparent().find("{*}DateTimeString")
     return {} if beside is None or not beside.text else {"beside": beside.text.strip()}
+
+
+def _exemption_in(element: Any) -> Mapping[str, str]:
+    """Return the value for the text about an element that contains a reason for a tax exemption or its code."""
+    inner = (it for it in element.iterdescendants("*") if "ExemptionReason" in name(it.tag))
+    found = next((text for it in inner if (text := (it.text or "").strip())), "")
+    return {"exemption": quote(found)} if found else {}
 
 
 def _emptied(element: Any) -> Mapping[str, str]:

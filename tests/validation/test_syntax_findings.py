@@ -212,3 +212,28 @@ def test_a_discount_without_its_indicator_asks_only_for_it(content: str, is_with
     document = CII.replace("<ram:NetPriceProductTradePrice>", f"{price}<ram:NetPriceProductTradePrice>", 1)
     (finding,) = findings_of(document, "CII-SR-119")
     assert (finding.situation == "without_indicator") is is_without
+
+
+def test_a_reason_for_an_exemption_in_what_is_removed_is_pointed_to_its_place() -> None:
+    withheld = (
+        '<cac:WithholdingTaxTotal><cbc:TaxAmount currencyID="EUR">0</cbc:TaxAmount>{}</cac:WithholdingTaxTotal>'
+        "<cac:LegalMonetaryTotal>"
+    )
+    reason = """<cac:TaxSubtotal><cbc:TaxAmount currencyID="EUR">0</cbc:TaxAmount><cac:TaxCategory>
+        <cbc:TaxExemptionReason>Kleinunternehmer</cbc:TaxExemptionReason><cac:TaxScheme><cbc:ID>VAT</cbc:ID>
+        </cac:TaxScheme></cac:TaxCategory></cac:TaxSubtotal>"""
+    for content, is_pointed in ((reason, True), ("", False)):
+        document = UBL.replace("<cac:LegalMonetaryTotal>", withheld.format(content))
+        (finding,) = findings_of(document, "UBL-CR-513")
+        assert ("“Kleinunternehmer”, which belongs in the VAT breakdown (BT-120" in finding.fix("en")) is is_pointed
+
+
+@pytest.mark.parametrize(
+    ("element", "number"), [("ram:AssociatedDocumentLineDocument", "BT-127"), ("rsm:ExchangedDocument", "BT-22")]
+)
+def test_content_of_a_line_is_asked_for_in_its_note(element: str, number: str) -> None:
+    note = "<ram:IncludedNote><ram:ContentCode>A</ram:ContentCode><ram:Content>a</ram:Content></ram:IncludedNote>"
+    document = profile_document("extended").decode().replace(f"</{element}>", f"{note}</{element}>", 1)
+    fixes = [it.fix("en") for it in findings_of(document, "CONTENT-UNCOVERED") if it.values["element"] == "ContentCode"]
+    assert fixes
+    assert all(f"note ({number})" in it for it in fixes)
