@@ -520,7 +520,7 @@ def test_entry_that_a_profile_does_not_use_is_quoted() -> None:
 
 
 def test_every_value_situation_of_a_text_is_tested() -> None:
-    """Those of an XML schema, such as `term`, are tested in test_schema_findings.py, two in test_syntax_findings.py.
+    """Those of an XML schema, such as `term`, are tested in test_schema_findings.py, some in test_syntax_findings.py.
 
     Those of the declared specification are tested in test_detect.py and test_remarks.py, those of repeated content in
     test_repetition.py.
@@ -535,6 +535,11 @@ def test_every_value_situation_of_a_text_is_tested() -> None:
         "one_each",
         "mandatory",
         "required_in",
+        "in_document",
+        "is_document",
+        "exemption",
+        "vat_number",
+        "without_indicator",
         "term",
         "contents",
         *(value for value, *_ in OTHER),
