@@ -44,6 +44,8 @@ _OF_AMOUNTS: Final = re.compile("BR-(DEC|S|Z|E|AE|IC|G|O|AF|AG)-[0-9]")
 _OF_DECIMALS: Final = "BR-DEC-"
 _WHOLE_CENTS: Final = r"\s*[-+]?[0-9]*\.[0-9]{0,2}0*\s*"
 """An amount of which only zeros or white space are too much."""
+_TAX_AT_RATE: Final = "tax_at_rate"
+"""Value of texts about an amount that is wrong in any standard: tax that is not the rate times the taxable amount."""
 _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
 _DECIMALS: Final = "decimals"
@@ -274,7 +276,7 @@ class FindingBuilder:
             values=_quotable(values),
             override=override if effective != flag else None,
             lang=self.lang,
-            standard=self._standard if layer in self._kinds else "",
+            standard=self._standard if layer in self._kinds and _TAX_AT_RATE not in values else "",
             **{"kind": self._kinds.get(layer, ""), **details},
         )
 

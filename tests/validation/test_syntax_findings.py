@@ -237,3 +237,15 @@ def test_content_of_a_line_is_asked_for_in_its_note(element: str, number: str) -
     fixes = [it.fix("en") for it in findings_of(document, "CONTENT-UNCOVERED") if it.values["element"] == "ContentCode"]
     assert fixes
     assert all(f"note ({number})" in it for it in fixes)
+
+
+@pytest.mark.parametrize("rate", ["19", "10"])
+def test_arithmetic_holds_in_another_standard_too(rate: str) -> None:
+    """Where only the tax type differs, that standard may permit it."""
+    text = re.sub("urn:cen.eu:en16931:2017[^<]*", "urn:peppol:pint:billing-1@aunz-1", UBL)
+    breakdown = re.search("<cac:TaxSubtotal>.*?</cac:TaxSubtotal>", text, re.DOTALL)
+    assert breakdown
+    changed = re.sub("(<cbc:Percent>)[^<]*", rf"\g<1>{rate}", breakdown[0].replace("<cbc:ID>VAT", "<cbc:ID>GST"))
+    finding = findings_of(text.replace(breakdown[0], changed), "BR-CO-17")[0]
+    assert ("change nothing" in finding.fix("en")) == (rate == "19")
+    assert ("(BT-119) is 10 %" in finding.explanation("en")) == (rate == "10")
