@@ -46,6 +46,7 @@ _WHOLE_CENTS: Final = r"\s*[-+]?[0-9]*\.[0-9]{0,2}0*\s*"
 """An amount of which only zeros or white space are too much."""
 _TAX_AT_RATE: Final = "tax_at_rate"
 """Value of texts about an amount that is wrong in any standard: tax that is not the rate times the taxable amount."""
+_PART_ONLY: Final = "DECL-PART-ONLY"
 _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
 _DECIMALS: Final = "decimals"
@@ -283,10 +284,12 @@ class FindingBuilder:
     def _surplus(self, element: Any) -> str:
         """Return the name of the element without a business term that contains an element, or is it; "" if none does.
 
-        A profile with its own XML schema provides for elements that EN 16931 does not have.
+        A profile with its own XML schema provides for elements that EN 16931 does not have, and so may an extension
+        whose rules are not here.
         """
-        profile = self._selection.profile
-        if element is None or (profile and profile.is_schema):
+        profile, specification = self._selection.profile, self._selection.specification
+        is_unknown = specification.kind == "extension" and _PART_ONLY in specification.remarks
+        if element is None or is_unknown or (profile and profile.is_schema):
             return ""
         around = (element, *element.iterancestors())
         found = next((it for it in around if it in self._invoice.unmapped), None)

@@ -142,6 +142,7 @@ def test_contents_of_a_missing_group_are_those_of_the_profile(profile: str, cont
             "tax_currency",
         ),
         ("SCHEMA-ATTRIBUTE-MISSING", SUPPLIER, ATTACHED + SUPPLIER, "media_type"),
+        ("SCHEMA-ATTRIBUTE-MISSING", "<cac:PaymentMeans>", WEIGHT + "<cac:PaymentMeans>", "unit"),
     ],
 )
 def test_situation_is_selected(code: str, old: str, new: str, situation: str) -> None:
@@ -340,3 +341,13 @@ def test_removal_names_the_element_that_would_be_empty(mandate: str, emptied: bo
     added = f"<cac:PaymentMandate>{mandate}</cac:PaymentMandate></cac:PaymentMeans>"
     finding = finding_of("UBL-CR-435", UBL, "</cac:PaymentMeans>", added)
     assert ("Without it, cac:PaymentMandate would be empty" in finding.fix("en")) is emptied
+
+
+@pytest.mark.parametrize(("extension", "is_known"), [("", True), ("#conformant#urn:fdc:nen.nl:gaccount:v1.0", False)])
+def test_element_of_an_extension_that_is_not_here_is_not_to_be_left_out(extension: str, is_known: bool) -> None:
+    nlcius = "urn:cen.eu:en16931:2017#compliant#urn:fdc:nen.nl:nlcius:v1.0"
+    document = re.sub("urn:cen.eu:en16931:2017[^<]*", nlcius + extension, UBL)
+    amount = "<cac:PaymentTerms><cbc:Amount currencyID='EUR'>x</cbc:Amount>"
+    finding = finding_of("SCHEMA-VALUE-NUMBER", document, "<cac:PaymentTerms>.*?(?=</cac:PaymentTerms>)", amount)
+    assert ("leave the whole element out" in finding.fix("en")) == is_known
+    assert finding.title("en") == "cbc:Amount: “x” is not a valid number"

@@ -385,11 +385,11 @@ def _unknown_attribute(error: SchemaError, _models: ContentModels) -> _Explanati
 
 
 def _missing_attribute(error: SchemaError, _models: ContentModels) -> _Explanation:
-    """Explain a missing attribute; a value for the texts says what it is: a currency, or the type of a file."""
+    """Explain a missing attribute; a value for the texts says what it is: a currency, a unit, or the type of a file."""
     attribute = _attribute(error)
     values: dict[str, object] = {"attribute": attribute}
-    if attribute in ("currencyID", "mimeCode"):
-        values["currency" if attribute == "currencyID" else "media_type"] = True
+    if kind := {"currencyID": "currency", "mimeCode": "media_type", "unitCode": "unit"}.get(attribute):
+        values[kind] = True
     return _Explanation("SCHEMA-ATTRIBUTE-MISSING", error.element, values)
 
 
