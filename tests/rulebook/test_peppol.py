@@ -200,3 +200,11 @@ def test_an_allowance_of_a_line_is_described_with_the_line_and_its_terms(percent
         assert finding.terms[0] == term
         assert finding.title("en").startswith("Line 1: ") is named
         assert term in finding.explanation("en")
+
+
+def test_the_amount_of_a_line_is_shown_with_its_cents_rounded_half_up():
+    """A thirtieth of 158.125 has no end: rounded first and multiplied by 30, it stays below half a cent."""
+    price = {"lines[0].price.net": "158.125", "lines[0].price.base_quantity": {"raw": "30", "unitCode": "C62"}}
+    changes = {"lines[0].quantity": {"raw": "30", "unitCode": "C62"}, "lines[0].net_amount": "4743.75"}
+    found = [it for it in einvoice.validate(document(changes=changes | price)).findings if it.code.endswith("R120")]
+    assert ["158.13" in it.fix("en") for it in found] == [True]
