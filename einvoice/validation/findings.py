@@ -453,7 +453,8 @@ class FindingBuilder:
             if not is_selected or (it["value"] and not values.get(it["value"])):
                 continue
             code_list = it.get("code_of")
-            if not code_list or values.get("found") in codelists.codes(code_list, data=self._rules):
+            stated = values.get("code") or values.get("found")  # the code of an amount is its currency
+            if not code_list or stated in codelists.codes(code_list, data=self._rules):
                 return it
         return {}
 

@@ -101,6 +101,14 @@ def test_wrong_currency_everywhere_is_one_change(currency):
     assert len(cause.text()) < 200
 
 
+def test_currency_that_the_euro_replaced_is_one_question():
+    wrong = UBL.replace('currencyID="EUR"', 'currencyID="DEM"').replace(">EUR<", ">DEM<")
+    cause = cause_of(wrong)
+    (change,) = cause.changes
+    assert cause.is_question
+    assert repaired(wrong, change) == UBL
+
+
 PEPPOL = re.sub("#compliant#[^<]*", "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0", UBL, count=1)
 
 

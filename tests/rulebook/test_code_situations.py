@@ -594,6 +594,14 @@ def test_code_of_another_field_looks_like_it(code: str, pattern: str, by: str, t
     assert [it.title().partition(": ")[2] for it in result.findings if it.code == code] == [title]
 
 
+@pytest.mark.parametrize(("code", "is_replaced"), [("ITL", True), ("ABC", False)])
+def test_currency_that_the_euro_replaced_is_called_so(code: str, is_replaced: bool) -> None:
+    document = UBL.replace('currencyID="EUR"', f'currencyID="{code}"').replace(">EUR<", f">{code}<")
+    found = [it for it in einvoice.validate(document.encode()).findings if it.code in ("BR-CL-03", "BR-CL-04")]
+    assert {it.code for it in found} == {"BR-CL-03", "BR-CL-04"}
+    assert {f"the euro has replaced “{code}”" in it.title("en") for it in found} == {is_replaced}
+
+
 @pytest.mark.parametrize(
     ("element", "stated", "likeness"),
     [

@@ -24,6 +24,8 @@ _CURRENCIES: Final = ("in_currency", "in_currency_exactly")
 _CURRENCY: Final = "currencyID"
 _UNIT: Final = "unitCode"
 _CURRENCY_LIST: Final = "currencies"
+_EURO: Final = "EUR"
+_REPLACED_BY_EURO: Final = "replaced_by_euro"
 _COUNTRY_LIST: Final = "countries"
 _COUNTRY: Final = "Country"
 _POST_CODES: Final = ("PostcodeCode", "PostalZone")
@@ -93,6 +95,8 @@ def _replacements(
         meant = list(dict.fromkeys((*_currency_of_others(case, given, argument), *meant)))
     if all(not attribute for _, _, attribute in places) and _CURRENCY_LIST in _lists(case, argument):
         meant = list(dict.fromkeys((*_currency_of_amounts(case, given, argument), *meant)))
+    if _CURRENCY_LIST in _lists(case, argument) and given in codelists.codes(_REPLACED_BY_EURO, data=case.rules):
+        meant = [_EURO]  # a question, since the amounts may have to be converted
     by_town: dict[tuple[str, ...], list[tuple[Any, str]]] = {}
     for node, attribute in _elements(case, given, places):
         countries = _other_countries(case, argument, node) if is_name else ()
