@@ -59,9 +59,11 @@ class Corrections:
         texts = list(dict.fromkeys(self._text(it, node, lang) for it in stated))
         if not texts or "" in texts:
             return ""
-        if len(texts) == 1 and texts[0][-1] in _ENDS:
-            return texts[0]
         words = _TEXTS[lang]
+        if len(texts) == 1 and texts[0][-1] in _ENDS:
+            if not stated[0].missing:
+                return texts[0]
+            return words["add_to_line" if all_lines(self._case, [node]) else "add"].format(text=texts[0])
         return words["sentence"].format(text=capitalized(words["or"].join(it.rstrip(_ENDS) for it in texts)))
 
     def _category(self, code: str, node: Any) -> tuple[Step, ...]:

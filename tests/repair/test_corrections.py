@@ -48,6 +48,13 @@ def test_the_rate_of_a_line_corrects_no_entry_of_other_lines():
     assert "BT-152) of line 3" not in found["BR-CO-17"]
 
 
+def test_both_actions_are_named_where_a_line_seems_to_be_missing():
+    start, _, rest = INVOICE.partition(b"<cac:InvoiceLine>")
+    found = fixes(start + rest.partition(b"</cac:InvoiceLine>")[2])
+    assert "seems to be missing" in found["BR-CO-10"]
+    assert found["BR-CO-10"].endswith(" Add what is missing or, if nothing is, correct the totals and the VAT breakdown.")
+
+
 def test_a_missing_number_keeps_its_own_text():
     data = INVOICE.replace(b">168.00<", b"><")
     assert all("BT-131" not in it or "from" not in it for it in fixes(data).values())
