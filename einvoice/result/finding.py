@@ -25,7 +25,7 @@ Severity: TypeAlias = Literal["fatal", "warning", "information"]
 UNKNOWN_RULE: Final = "REFERENCE-RULE"
 """Catalog entry shared by those rules of the official Schematron that have no separate entry."""
 
-_AROUND: Final = ("misnamed", "surplus", "emptied")
+_AROUND: Final = ("misnamed", "surplus", "emptied", "left_empty")
 """Names of values, and keys of texts around the fix if a finding has the value."""
 _MESSAGES: Final = Messages("einvoice.result", "finding")
 _CODE_IN_MESSAGE: Final = r"^\[[^\]]+\][\s:–-]*(?=\S)"

@@ -49,6 +49,7 @@ _TAX_AT_RATE: Final = "tax_at_rate"
 _PART_ONLY: Final = "DECL-PART-ONLY"
 _FORBIDDEN: Final = "forbidden"
 _NOT_BLANK: Final = "not_blank"
+_AT_MOST: Final = "at_most"
 _DECIMALS: Final = "decimals"
 _SURPLUS: Final = "SCHEMA-SURPLUS-ELEMENT"
 _REFUSED: Final = (_SURPLUS, "SCHEMA-UNKNOWN-ELEMENT", "SCHEMA-LATER-ELEMENT", "SCHEMA-WRONG-NAMESPACE")
@@ -136,6 +137,8 @@ class FindingBuilder:
             values = {**values, "surplus": surplus}
         elif violation.rule.check == _FORBIDDEN and not violation.attribute:
             values = {**values, **_emptied(violation.element)}
+        elif violation.rule.check == _AT_MOST and (left := _emptied(violation.element)):
+            values = {**values, "left_empty": left["emptied"]}
         if violation.rule.check == _NOT_BLANK:
             known = self._terms_of_element(violation)  # not those of a group around an element without a term
             values = {**values, **self._mandatory([it for it in own if _is_term(it)]), **self._contents(known)}

@@ -52,7 +52,7 @@ def test_both_actions_are_named_where_a_line_seems_to_be_missing():
     start, _, rest = INVOICE.partition(b"<cac:InvoiceLine>")
     found = fixes(start + rest.partition(b"</cac:InvoiceLine>")[2])
     assert "seems to be missing" in found["BR-CO-10"]
-    assert found["BR-CO-10"].endswith(" Add what is missing or, if nothing is, correct the totals and the VAT breakdown.")
+    assert found["BR-CO-10"].endswith(" or, if nothing is, correct the totals and the VAT breakdown.")
 
 
 def test_a_missing_number_keeps_its_own_text():

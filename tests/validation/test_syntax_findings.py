@@ -239,6 +239,16 @@ def test_content_of_a_line_is_asked_for_in_its_note(element: str, number: str) -
     assert all(f"note ({number})" in it for it in fixes)
 
 
+@pytest.mark.parametrize("in_same", [True, False])
+def test_second_element_is_left_out_if_it_becomes_empty(in_same: bool) -> None:
+    second = "<cbc:RegistrationName>Two</cbc:RegistrationName>"
+    legal = UBL.rindex("</cac:PartyLegalEntity>")  # that of the buyer
+    between = "" if in_same else "</cac:PartyLegalEntity><cac:PartyLegalEntity>"
+    (finding,) = findings_of(UBL[:legal] + between + second + UBL[legal:], "UBL-SR-15")
+    added = " If this leaves cac:PartyLegalEntity empty, leave that out as well."
+    assert finding.fix("en").endswith(added) != in_same
+
+
 @pytest.mark.parametrize("rate", ["19", "10"])
 def test_arithmetic_holds_in_another_standard_too(rate: str) -> None:
     """Where only the tax type differs, that standard may permit it."""
