@@ -15,6 +15,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.reconciliation.amounts import key_of
 from einvoice.reconciliation.categories import Misplaced, entry_key, lacking_in_entries, misplaced
+from einvoice.reconciliation.equations import place_of
 from einvoice.reconciliation.hypotheses import Hypothesis
 from einvoice.repair.case import Case, decimal_text
 from einvoice.repair.proposal import Proposal
@@ -110,11 +111,20 @@ class Corrections:
         return ""
 
     def _proven(self) -> Iterator[tuple[Hypothesis, ...]]:
-        """Yield the explanations by values that are stated; a missing one has a finding of its own."""
+        """Yield the explanations by values that are stated; a missing one has a finding of its own.
+
+        None that resolves a contradiction only together with another one that is not proven.
+        """
+        doubtful: set[Any] = set()
         for it in self._case.hypotheses.explanations:
-            is_stated = all(operand.value is not absent and operand.value.filled for operand, _ in it[0].values)
-            if it[0].weight >= _MIN_FACTS and is_stated and len(it) <= _MAX_CHOICES:
+            first, solved = it[0], (self._case.hypotheses.calculations[index] for index in it[0].solved)
+            is_stated = all(operand.value is not absent and operand.value.filled for operand, _ in first.values)
+            around = {place_of(operand) for each in solved for operand in (each.result, *each.operands)}
+            is_proven = first.weight >= _MIN_FACTS and doubtful.isdisjoint(around)
+            if is_proven and is_stated and len(it) <= _MAX_CHOICES:
                 yield it
+            elif not is_proven:
+                doubtful |= {place_of(operand) for operand, _ in first.values}
 
     def _is_about(self, hypothesis: Hypothesis, code: str, node: Any) -> bool:
         invoice, code = self._case.invoice, rule_in_table(code)

@@ -111,3 +111,15 @@ def test_entries_of_one_category_and_rate_are_to_be_combined():
 def test_entries_that_lack_an_amount_together_are_not_to_be_combined():
     found = fixes(split((b"102.00", b"19.38"), (b"102.00", b"19.38")))
     assert "2 entries" not in found["BR-S-08"]
+
+
+def test_no_correction_is_flat_that_needs_another_one_that_is_not_proven(sample):
+    """With BT-110 as it is, BR-CO-15 is still violated by the total of BT-112 that BR-CO-16 demands."""
+    text = sample("ubl-invoice.xml").read_text("utf-8")
+    wrong = text.replace('<cbc:TaxAmount currencyID="EUR">56.33', '<cbc:TaxAmount currencyID="EUR">69.11')
+    wrong = wrong.replace(
+        '<cbc:TaxInclusiveAmount currencyID="EUR">415.33', '<cbc:TaxInclusiveAmount currencyID="EUR">425.77'
+    )
+    findings = einvoice.validate(wrong.encode(), lang="en").findings
+    assert {it.code for it in findings} == {"BR-CO-14", "BR-CO-15", "BR-CO-16"}
+    assert not any(it.fix().startswith("Change") for it in findings)
