@@ -23,6 +23,8 @@ STOPPED: Final = CODE
 _MAX_LENGTH: Final = 80
 """Maximum number of characters of a quoted value: titles quote two."""
 REPEATED: Final = "TERM-REPEATED"
+_TEXT: Final = "Text"
+"""Datatype of terms of which several can be combined into one."""
 
 
 def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Finding:
@@ -37,7 +39,8 @@ def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Fi
     elif terms and term(terms[0]).cardinality.endswith("n"):
         values |= {"allowed": True}
     else:
-        values |= {"term": terms[0]} if terms else {"second": values["second"]}
+        is_text = bool(terms) and term(terms[0]).datatype == _TEXT
+        values |= {"term": terms[0], **({} if is_text else {"single": True})} if terms else {"second": values["second"]}
     return build.of_entry(STOPPED, layer, element, values, terms)
 
 

@@ -36,6 +36,7 @@ def test_a_second_net_amount_stops_the_layers_that_read_one() -> None:
     assert error.values["first_line"] == error.line - 1
     assert error.title("en") == "Invoice line net amount (BT-131): given more than once, “250.00” and “9999.00”"
     assert error.title("de") == "Nettobetrag der Position (BT-131): mehrfach angegeben, „250.00“ und „9999.00“"
+    assert error.fix("en") == "Keep only the correct one, or one of equal ones."
     assert executed(result) == {"schema": True, "en16931": False, "xrechnung": False, "plausibility": True}
     assert not result.is_valid
     (cause,) = result.causes()
@@ -57,6 +58,7 @@ def test_payment_terms_are_quoted_without_the_due_date() -> None:
     (stopped,) = (it for it in result.findings if it.code == "LAYER-STOPPED")
     assert stopped.values["first"] == "#SKONTO#TAGE=14#PROZENT=2.00#"
     assert stopped.values["second"] == "Sofort"
+    assert stopped.fix("en").endswith("If they are texts that all apply, combine them into one.")
 
 
 def test_only_the_layer_that_stops_has_no_result() -> None:
