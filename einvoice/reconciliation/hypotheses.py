@@ -220,6 +220,8 @@ class Hypotheses:
             values = tuple((operand, value) for operand, value in solved if value is not None)
             if len(values) == len(lines) and (prior := _prior_of_all(values)) < _UNLIKELY:
                 yield Hypothesis(prior, values)
+                if number == "BT-131":  # a sum of wrong amounts agrees with them
+                    yield from self._carried_on(prior, values)
         pairs = [(line["BT-131"], line["BT-146"]) for line in lines]
         exchanged = [
             (place, self._equations.number(o)) for pair in pairs for place, o in zip(pair, pair[::-1], strict=True)
@@ -364,18 +366,22 @@ class Hypotheses:
         for first in wrong[:_MAX_CARRIED]:
             if (number := self._equations.solved(first, self.calculations[first].result)) is None:
                 continue
-            values = {place_of(self.calculations[first].result): number}
-            for result in _DOWNWARDS:
-                for index in sorted({it for key in values for it in self._equations.of[key]}):
-                    it = self.calculations[index]
-                    is_next = it.equation.result == result and self._equations.states[index] is State.EXACT
-                    if is_next and place_of(it.result) not in values:
-                        unrounded = self._equations.unrounded(index, values, ())
-                        if unrounded is not None:
-                            values[place_of(it.result)] = round2(unrounded) if it.equation.is_rounded else unrounded
-            if len(values) > 1:
-                changed = tuple((self._equations.operands[key], value) for key, value in values.items())
-                yield Hypothesis(4, changed, cost=len(values) - 1)
+            yield from self._carried_on(4, ((self.calculations[first].result, number),))
+
+    def _carried_on(self, prior: int, wrong: Sequence[tuple[Operand, Decimal]]) -> Iterator[Hypothesis]:
+        """Yield the hypothesis that wrong numbers were carried on to the results that are calculated from them."""
+        values = {place_of(operand): value for operand, value in wrong}
+        for result in _DOWNWARDS:
+            for index in sorted({it for key in values for it in self._equations.of[key]}):
+                it = self.calculations[index]
+                is_next = it.equation.result == result and self._equations.states[index] is State.EXACT
+                if is_next and place_of(it.result) not in values:
+                    unrounded = self._equations.unrounded(index, values, ())
+                    if unrounded is not None:
+                        values[place_of(it.result)] = round2(unrounded) if it.equation.is_rounded else unrounded
+        if further := len(values) - len(wrong):
+            changed = tuple((self._equations.operands[key], value) for key, value in values.items())
+            yield Hypothesis(prior, changed, cost=further)
 
 
 def _is_stated(operand: Operand) -> bool:

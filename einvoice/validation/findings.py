@@ -141,10 +141,16 @@ class FindingBuilder:
             values = {**values, "left_empty": left["emptied"]}
         if violation.rule.check == _NOT_BLANK:
             known = self._terms_of_element(violation)  # not those of a group around an element without a term
-            values = {**values, **self._mandatory([it for it in own if _is_term(it)]), **self._contents(known)}
+            mandatory = self._mandatory([it for it in own if _is_term(it)])
+            empty = _empty_around(violation.element) if mandatory else {}
+            values = {**values, **mandatory, **empty, **self._contents(known)}
         situation = self._situation(catalog_entry, values)
         if violation.rule.check == _NOT_BLANK:
-            number = "" if situation.get("value") == "mandatory" else "".join(f" ({it})" for it in known[:1])
+            number = (
+                ""
+                if situation.get("value") in ("mandatory", "group_may_go")
+                else "".join(f" ({it})" for it in known[:1])
+            )
             values = {**values, "name": "/".join(labelled(violation.element)) + number}
         terms = tuple(situation.get("terms", ())) or own
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
@@ -521,6 +527,12 @@ def _emptied(element: Any) -> Mapping[str, str]:
             break
         outermost = it
     return {} if outermost is None else {"emptied": name(outermost.tag)}
+
+
+def _empty_around(element: Any) -> Mapping[str, str]:
+    """Return the value for the text about an empty element in another one, the outermost such, that can be left out."""
+    outermost = next((it for it in reversed([*element.iterancestors()]) if _may_go(it)), None)
+    return {} if outermost is None else {"group_may_go": name(outermost.tag)}
 
 
 def _may_go(element: Any) -> bool:

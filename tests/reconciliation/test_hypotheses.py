@@ -68,6 +68,13 @@ def test_sign_of_all_line_amounts_is_one_cause():
     assert change.applicability is not QUESTION or cause.is_question
 
 
+def test_sum_of_line_amounts_that_are_all_wrong_agrees_with_them():
+    document = amounts(UBL, r"(<cbc:LineExtensionAmount currencyID=\"EUR\">)([\d.]+)<", 100)
+    (cause,) = einvoice.validate(document.encode(), lang="en").causes()
+    assert set(cause.terms) == {"BT-131", "BT-106"}
+    assert {edit.text for edit in cause.changes[0].edits} == {"102.00", "168.00", "99.00", "369.00"}
+
+
 def test_line_that_is_there_twice_is_a_question():
     line = re.search(LINE, UBL, re.DOTALL)[0]
     document = UBL.replace(line, line + line.replace("<cbc:ID>1<", "<cbc:ID>4<"), 1)

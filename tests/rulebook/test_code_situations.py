@@ -88,6 +88,7 @@ CHARGE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicat
 </ram:SpecifiedTradeAllowanceCharge>"""
 ORDER_OF_LINE = """<ram:BuyerOrderReferencedDocument><ram:IssuerAssignedID>B-7</ram:IssuerAssignedID>
   </ram:BuyerOrderReferencedDocument>"""
+EMPTY_ACCOUNT = "<cac:PayeeFinancialAccount><cbc:ID/></cac:PayeeFinancialAccount>"
 INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
 DISCOUNT = """<ram:ApplicableTradePaymentDiscountTerms><ram:CalculationPercent>2.00</ram:CalculationPercent>
 </ram:ApplicableTradePaymentDiscountTerms>"""
@@ -224,6 +225,13 @@ OTHER = [
         replaced(UBL, "(<cbc:IdentificationCode>)[A-Z]+", r"\1 "),
         "The country code is empty",
         "Enter the code of the country",
+    ),
+    (
+        "group_may_go",
+        "PEPPOL-EN16931-R008",
+        before(UBL, "cac:PaymentTerms", MEANS.replace("</cac:PaymentMeans>", f"{EMPTY_ACCOUNT}</cac:PaymentMeans>")),
+        "The invoice contains an empty element",
+        "leave cac:PayeeFinancialAccount or the whole group around it out",
     ),
     (
         "without_zeros",
