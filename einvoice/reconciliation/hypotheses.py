@@ -153,7 +153,8 @@ class Hypotheses:
                 return None
             if before in (State.WRONG, State.LACKING) and after in (State.EXACT, State.NEAR):
                 solved.append(index)
-            cost += before is State.LACKING and after is State.WRONG
+            was_open = before is State.LACKING or self._equations.number(self.calculations[index].result) is None
+            cost += was_open and after is State.WRONG
             if before is after is State.WRONG and self.calculations[index].equation.result in _SUMS:
                 cost += hypothesis.prior and len(values) - 1
         return replace(hypothesis, solved=frozenset(solved), cost=cost) if solved else None
@@ -203,7 +204,8 @@ class Hypotheses:
                 return
             if (value := self._equations.solved(index, operand)) is not None:
                 self._tried += len(self._equations.around(operand))
-                yield Hypothesis(_prior(operand, value), ((operand, value),))
+                is_derived = operand is not it.result and operand.number is None  # another equation gives it
+                yield Hypothesis(_prior(operand, value) + is_derived, ((operand, value),))
 
     def _of_all_lines(self, wrong: Sequence[int]) -> Iterator[Hypothesis]:
         """Yield the hypotheses that all lines that are wrong are so in the same way."""

@@ -195,7 +195,10 @@ class MissingFacts:
         missing = [it for it in self._findings if it.code == MISSING_ELEMENT]
         if not missing:
             return {}
-        known = {plain_path(path_of(it, self._case.syntax)): it for it in terms() if it.startswith("BG-")}
+        known: dict[str, str] = {}
+        for it in terms():  # groups of an extension that share the element of one of EN 16931 come later
+            if it.startswith("BG-"):
+                known.setdefault(plain_path(path_of(it, self._case.syntax)), it)
         paths = [f"{plain_path(it.xpath)}/{expected}" for it in missing for expected in _names(it)]
         return {path: known[path] for path in paths if path in known}
 

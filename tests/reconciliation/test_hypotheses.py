@@ -75,6 +75,12 @@ def test_sum_of_line_amounts_that_are_all_wrong_agrees_with_them():
     assert {edit.text for edit in cause.changes[0].edits} == {"102.00", "168.00", "99.00", "369.00"}
 
 
+def test_missing_total_is_what_its_own_equation_gives():
+    document = changed(r"\s*<cbc:TaxInclusiveAmount.*?</cbc:TaxInclusiveAmount>", "")
+    document = re.sub(r"(<cbc:PayableAmount[^>]*>)[^<]*", r"\g<1>415.34", document)
+    assert first(document) == ({"BT-112": "415.33"}, "")
+
+
 def test_line_that_is_there_twice_is_a_question():
     line = re.search(LINE, UBL, re.DOTALL)[0]
     document = UBL.replace(line, line + line.replace("<cbc:ID>1<", "<cbc:ID>4<"), 1)

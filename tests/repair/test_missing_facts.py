@@ -12,6 +12,7 @@ from einvoice.repair.proposals import proposals
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 from tests.benchmarks.invoices import long
+from tests.helpers.profile_documents import profile_document
 
 CATEGORY = r"\s*<cac:ClassifiedTaxCategory>.*?</cac:ClassifiedTaxCategory>"
 LINE = r"\s*<cac:InvoiceLine>.*?</cac:InvoiceLine>"
@@ -404,3 +405,10 @@ def test_reference_without_identifier_is_named_after_its_type(sample, kind, root
     (cause,) = [it for it in causes if "BR-52" in {finding.code for finding in it.findings}]
     assert cause.terms[0] == term
     assert "supporting document" not in cause.text()
+
+
+def test_missing_lines_are_no_group_of_an_extension():
+    """Sub-lines of the extension have the element of lines."""
+    line = "ram:IncludedSupplyChainTradeLineItem"
+    causes = causes_of(without(profile_document("extended").decode(), f"<{line}>.*</{line}>"))
+    assert "BG-25" in {it.missing for it in causes}
