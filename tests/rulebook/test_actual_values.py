@@ -26,7 +26,12 @@ from tests.helpers.rule_sets import shipped_rule_sets
 
 #: What the builder of findings needs of a selection of rules.
 SELECTION: Any = SimpleNamespace(
-    data=shipped(), kinds={}, overrides={}, profile=None, identity=SimpleNamespace(kind="core", profile="")
+    data=shipped(),
+    kinds={},
+    overrides={},
+    profile=None,
+    identity=SimpleNamespace(kind="core", profile=""),
+    specification=SimpleNamespace(kind="core", remarks=()),
 )
 
 

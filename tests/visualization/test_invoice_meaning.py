@@ -156,7 +156,7 @@ def test_negative_amount_due_asks_for_no_payment():
     text = " ".join(texts(invoice, "//body"))
     assert label("BT-115", "de") not in text
     assert label("BT-9", "de") not in text
-    assert "Saldo−10,00 EUR" in text
+    assert "Endbetrag−10,00 EUR" in text
     assert texts(invoice, "//div[@class='data']//th")[0] == "Rechnungsnummer"
     assert missing(invoice, "de") == unlabelled(invoice, "de") == []
 
