@@ -4,9 +4,9 @@
     .ci/release check                       verify the checkout of the tag
     .ci/release build [OPTION...]           build dist/; the options are those of `docker build` (see .ci/image)
 
-The version is stated in pyproject.toml; deployment files and the operator's guide name the image of that version, so
-that their commands can be copied. A release is the checkout of the tag vX.Y.Z. Wheel and sdist are reproducible: their
-timestamps are that of the commit. The image is not, because it has the Debian packages of the day.
+The version is stated in pyproject.toml; deployment files and the operator's guide name the image and the wheel of that
+version, so that their commands can be copied. A release is the checkout of the tag vX.Y.Z. Wheel and sdist are
+reproducible: their timestamps are that of the commit. The image is not, because it has the Debian packages of the day.
 """
 
 import argparse
@@ -24,7 +24,8 @@ NOTES = Path(".ci/docs/release-notes.md")
 """Release notes: a section `## X.Y.Z` for each version."""
 _VERSION = r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?"
 _STATED = re.compile(rf'(?<=^version = ")({_VERSION})(?="$)', re.MULTILINE)
-_IMAGE = re.compile(rf"(?<=einvoice-appliance)([:-](?:\$\{{EINVOICE_VERSION:-)?)({_VERSION})")
+_FILES = re.compile(rf"(?<=einvoice)(-appliance[:-](?:\$\{{EINVOICE_VERSION:-)?|_toolkit-)({_VERSION})")
+"""Image, archive and wheel, whose names have the version."""
 
 
 class ReleaseError(Exception):
@@ -47,9 +48,9 @@ def version_of(root: Path) -> str:
 
 
 def image_versions(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of the folder appliance that name the image or its archive, with each version that they name."""
+    """Yield the files of the folder appliance that name the image, its archive or the wheel, with each version."""
     for file in sorted(path for path in (root / "appliance").rglob("*") if path.is_file() and path.suffix != ".pyc"):
-        for _, version in _IMAGE.findall(file.read_text(encoding="utf-8")):
+        for _, version in _FILES.findall(file.read_text(encoding="utf-8")):
             yield file.relative_to(root), version
 
 
@@ -63,7 +64,7 @@ def set_version(root: Path, version: str) -> None:
         raise ReleaseError(f"not a version: {version}")
     _rewrite(root / "pyproject.toml", _STATED, version)
     for file in {file for file, _ in image_versions(root)}:
-        _rewrite(root / file, _IMAGE, rf"\g<1>{version}")
+        _rewrite(root / file, _FILES, rf"\g<1>{version}")
 
 
 def _rewrite(file: Path, pattern: re.Pattern[str], replacement: str) -> None:
@@ -91,7 +92,7 @@ def obstacles(root: Path) -> list[str]:
     if tags != [tag]:
         found.append(f"the checkout is not that of the tag {tag} alone; tags of this commit: {', '.join(tags) or '-'}")
     found += [
-        f"{file} names version {named} of the image instead of {version}; run: .ci/release set-version {version}"
+        f"{file} names version {named} instead of {version}; run: .ci/release set-version {version}"
         for file, named in image_versions(root)
         if named != version
     ]
